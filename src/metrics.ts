@@ -133,7 +133,7 @@ export class Metrics extends BackendMetrics {
   );
   readonly tombstones = this.counter(
     'tombstones_total',
-    "Messages without a value, Kafka's mark for a deleted key, which were passed over",
+    "Messages without a value, Kafka's mark for a deleted key: they are no events, but noted for replays",
     ['topic'],
   );
   readonly staleEvents = this.counter(

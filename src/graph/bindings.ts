@@ -13,7 +13,8 @@ import { subscriptionAccess } from './auth/subscription.ts';
 import { deliveryOf } from './delivery.ts';
 import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
-import { compileFilter, written, type FilterTypes } from './filter/filter.ts';
+import { compileFilter } from './filter/filter.ts';
+import { written, type FilterTypes } from './filter/operands.ts';
 import type { Binding, Topic } from './graph.ts';
 import { termsOf } from './terms.ts';
 

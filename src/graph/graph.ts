@@ -31,8 +31,20 @@ export interface EventFilter {
   passes(event: Event, viewer: Json): boolean;
   /** What `passes` takes at most. */
   readonly cost: FilterCost;
+  /** Lets events be matched with thousands of filters at once. Absent: no single comparison decides. */
+  readonly requires?: Requirement | undefined;
   /** What is compared, with the values: for people. */
   compared?(event: Event, viewer: Json): Comparisons;
+}
+
+/** What an event must have for a filter to let it through, whoever views it; the filter may ask for more. */
+export interface Requirement {
+  /** Of a value in the event. */
+  readonly path: readonly string[];
+  /** `in`: the value is one of the operands. Else it stands so to the only one, a number or a text, and is of its type. */
+  readonly operator: 'in' | 'gt' | 'gte' | 'lt' | 'lte';
+  /** As events contain them. */
+  readonly operands: readonly unknown[];
 }
 
 /** How much a filter has to do for one event. */

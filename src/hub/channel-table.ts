@@ -4,7 +4,7 @@ import { Table } from '../support/table.ts';
 /** A channel, as far as it is inspected. */
 export interface InspectedChannel {
   readonly name: string;
-  readonly groups: ReadonlySet<{ readonly size: number }>;
+  readonly groups: Iterable<{ readonly size: number }> & { readonly size: number };
   readonly offsets: {
     /** Dispatched since it was joined, copies left out. */
     readonly events: number;

@@ -24,9 +24,9 @@ export class DispatchWork {
     this.#budget.spend(units);
   }
 
-  /** The filter of one group has let an event through for nobody. */
-  rejected(): void {
-    this.#rejections += 1;
+  /** The filters of so many groups have let an event through for nobody. */
+  rejected(groups = 1): void {
+    this.#rejections += groups;
   }
 
   /** Counts rejections: once for many groups, as that takes longer than most filters. */

@@ -6,7 +6,7 @@ import type { ExecutionCosts } from './execution-costs.ts';
 export interface GroupCounts {
   /** Its channels have been joined. */
   readonly live: boolean;
-  /** Dispatched by its channels, copies left out. */
+  /** Dispatched by its channels, without copies, and without what an index of filters has kept from it. */
   readonly events: number;
   /** Events that are pending now: being executed, or behind one that is. */
   readonly waiting: number;

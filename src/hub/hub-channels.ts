@@ -1,5 +1,6 @@
 import type { Bus } from '../bus/bus.ts';
 import { interestMs, type HistorySettings } from '../events/history-settings.ts';
+import { ChannelGroups } from './channel-groups.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import type { Group } from './group.ts';
 import type { HubChannel } from './hub-channel.ts';
@@ -79,11 +80,16 @@ export class HubChannels {
     }
   }
 
+  /** Groups go on with other plans, on the same channels. */
+  renewed(): void {
+    for (const { groups } of this.#byName.values()) groups.renewed();
+  }
+
   #listen(topic: string, name: string): HubChannel {
     const { bus, carries } = this.#services;
     const channel: HubChannel = {
       name,
-      groups: new Set<Group>(),
+      groups: new ChannelGroups<Group>(),
       offsets: new ChannelOffsets(),
       recording: undefined,
       keptMs: this.#keptMs(topic),

@@ -162,6 +162,7 @@ export class Hub {
     const { renewed, ...replaced } = replaceGroups(groups, planFor, this.#services, close);
     this.#groups.clear();
     for (const group of renewed) if (group.size > 0) this.#register(group);
+    this.#channels.renewed();
     return replaced;
   }
 
@@ -278,7 +279,12 @@ export class Hub {
     }
     recording?.add(message, payload.length);
     const scope = this.#scopes.of(message, tracing);
-    return this.#lasting.inHand.take(groups, (group) => {
+    const { inHand, work } = this.#lasting;
+    // Who looks at an event is told of each group that it is not for.
+    const isLookedAt = trace?.listener !== undefined || scope.span !== undefined;
+    const concerned = isLookedAt ? groups : groups.concernedBy(message.event);
+    work.rejected(groups.size - concerned.size);
+    return inHand.take(groups, concerned, (group) => {
       try {
         group.dispatch(message, scope, recording !== undefined, payload.length);
       } catch (error) {

@@ -1,4 +1,5 @@
 import type { DispatchWork } from './dispatch-work.ts';
+import type { Some } from './filter-index.ts';
 import { UNITS } from './work-budget.ts';
 
 /** A group, as far as messages are handed to it. */
@@ -10,7 +11,7 @@ export interface Reached {
 /** One message on its way to the groups of its channel. */
 interface Message {
   readonly number: number;
-  readonly groups: ReadonlySet<Reached>;
+  readonly groups: { has(group: Reached): boolean };
   /** The groups that have not been handed it: those that are closed meanwhile leave it. */
   readonly rest: Iterator<Reached>;
   /** How many there may be of them. */
@@ -37,16 +38,22 @@ export class MessageInHand {
   }
 
   /**
+   * @param groups of the channel
+   * @param concerned those that are to have it
    * @param dispatch must not throw
-   * @returns whether all groups have it: the rest needs `goOn` else
+   * @returns whether all have it: the rest needs `goOn` else
    */
-  take<Group extends Reached>(groups: ReadonlySet<Group>, dispatch: (group: Group) => void): boolean {
+  take<Group extends Reached>(
+    groups: { has(group: Group): boolean },
+    concerned: Some<Group>,
+    dispatch: (group: Group) => void,
+  ): boolean {
     this.#numbers += 1;
     this.#message = {
       number: this.#numbers,
       groups,
-      rest: groups.values(),
-      left: groups.size,
+      rest: concerned.values(),
+      left: concerned.size,
       dispatch,
     };
     return this.goOn();

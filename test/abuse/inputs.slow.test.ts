@@ -31,8 +31,11 @@ const INPUTS: Readonly<Record<string, Input>> = {
 /** MB beyond what the pod has at its start. An attack sends more, or has more be made of what it sends. */
 const MOST_MB = 320;
 
-/** ms of an event, or of a turn; and as many times what an event takes before, as the machine may be busy with others. */
-const LATEST_MS = 1_000;
+/**
+ * ms that a turn may take, and an event, which passes through many turns and through the attacker's own process; and as many
+ * times what an event takes before, as the machine may be busy with others.
+ */
+const LATEST_MS = { turn: 1_000, event: 3_000 };
 const LATEST_TIMES = 50;
 
 /** ms that an event takes while nobody attacks: the median of some. */
@@ -47,9 +50,11 @@ test(
   needs('kafka', 'redis'),
   async (t) => {
     const pod = await startPod(t);
-    const latestMs = LATEST_MS + LATEST_TIMES * (await calmMs(pod));
+    const busyMs = LATEST_TIMES * (await calmMs(pod));
+    const latest = { turn: LATEST_MS.turn + busyMs, event: LATEST_MS.event + busyMs };
     const most = MOST_MB + (await peakMb(pod));
-    t.diagnostic(`bounds: ${Math.round(most)} MB, turn and event ${Math.round(latestMs)} ms`);
+    const bounds = `${Math.round(most)} MB, turn ${Math.round(latest.turn)} ms, event ${Math.round(latest.event)} ms`;
+    t.diagnostic(`bounds: ${bounds}`);
     const failed: string[] = [];
     for (const [input, { attacks, source }] of Object.entries(INPUTS)) {
       const sources = new Set<string>();
@@ -61,13 +66,13 @@ test(
         const cell = `${input}, ${shape}: ${mb} MB, turn ${turn} ms, event ${slowest} ms`;
         t.diagnostic(cell);
         for (const each of cost.sources) sources.add(each);
-        const isLate = Math.max(cost.slowestEventMs, cost.longestTurnMs) > latestMs;
+        const isLate = cost.slowestEventMs > latest.event || cost.longestTurnMs > latest.turn;
         if (isLate || cost.peakMb > most) failed.push(cell);
       }
       if (source !== undefined && !sources.has(source)) failed.push(`${input}: no ${source} are reserved`);
       t.diagnostic(`${input}: reserved ${[...sources].join(', ')}`);
     }
     assert.equal(pod.gateway.child.exitCode, null);
-    assert.deepEqual(failed, [], `expected at most ${most} MB, and events and turns within ${latestMs} ms`);
+    assert.deepEqual(failed, [], `expected at most ${bounds}`);
   },
 );

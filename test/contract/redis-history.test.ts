@@ -5,6 +5,7 @@ import type { Bus } from '../../src/bus/bus.ts';
 import { positionOf } from '../../src/bus/history.ts';
 import { NO_POSITION, POSITIONS, readPosition, writePosition } from '../../src/bus/redis/position-field.ts';
 import { isAfter } from '../../src/events/log-position.ts';
+import { deletionOf } from '../../src/events/deletion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Inbox } from '../helpers/inbox.ts';
 import { range, upTo } from '../helpers/numbers.ts';
@@ -169,6 +170,40 @@ test('redis: scripts compare positions as pods do', async (t) => {
   );
   assert.deepEqual(fields.map(readPosition), pairs.flat());
 });
+
+test('redis: what pods of the version before have kept is read, and gone on with', async (t) => {
+  const server = await startRedis(t);
+  const client = await redisAdmin(t, server);
+  const list = `${STATE_KEY}:e1:${CHANNEL}`;
+  await client.hset(STATE_KEY, { epoch: 'e1', seq: '3', version: 'v1', 'offset::0': '7' });
+  await client.set(VERSION_KEY, 'v1');
+  await client.rpush(list, '{"h":["e1",1]}', '{"h":["e1",2],"v":1,"o":6}', '{"h":["e1",3],"v":1,"o":7}');
+  const pod = await listen(t, server);
+  await pod.bus.publish(TOPIC, [...inEpoch(2, 7), ...inEpoch(2, 8)]);
+  const { position, channels } = await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL);
+  assert.equal(position.epoch, 'e1');
+  assert.deepEqual([channels[0]?.from, channels[0]?.messages.map(placeIn)], [1, ['6', '7', '8.2']]);
+  assert.deepEqual(pod.gaps, []);
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '8.2');
+});
+
+for (const [name, read] of Object.entries({ 'a read': true, 'the next deletion': false })) {
+  test(`redis: deleted keys of which Redis has lost the record, as where pods of the version before renewed lists alone, are forgotten with ${name}`, async (t) => {
+    const { pod, client } = await setUp(t);
+    const tombstone = (n: number) => deletionOf('x', { topicId: undefined, partition: 0, offset: n });
+    const deletions = async () => {
+      const { epoch, sequence } = (await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).position;
+      const { upTo: deleted, forgottenUpTo } = await pod.bus.deletions(TOPIC, epoch, ['x']);
+      return { sequence, deleted: deleted.get('x'), forgottenUpTo };
+    };
+    await pod.bus.publish(TOPIC, [...event(1, CHANNEL), tombstone(2)]);
+    assert.deepEqual(await deletions(), { sequence: 2, deleted: 2, forgottenUpTo: 0 });
+    assert.equal(await client.del(`${STATE_KEY}@deleted:${await epochOf(pod.bus)}:0`), 1);
+    if (read) assert.deepEqual(await deletions(), { sequence: 2, deleted: undefined, forgottenUpTo: 2 });
+    await pod.bus.publish(TOPIC, [...event(3, CHANNEL), tombstone(4), ...event(5, CHANNEL)]);
+    assert.deepEqual(await deletions(), { sequence: 5, deleted: 4, forgottenUpTo: 2 });
+  });
+}
 
 test('redis: two pods that publish give each event a position of its own', async (t) => {
   const { server, pod } = await setUp(t);

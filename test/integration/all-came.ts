@@ -3,31 +3,48 @@ import type { TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { itemLines, kcat } from '../helpers/kcat.ts';
 import { range } from '../helpers/numbers.ts';
+import { gapsOf, reorderedIn } from './delivery-account.ts';
 
 /** Until the account is made up: what has not come by then is lost. */
 const LONGEST_MS = 45_000;
 
-type Numbered = Readonly<Record<string, { readonly n: number }>>;
+/** Each is one Kafka key, and so on one partition. */
+const KEYS = 30;
 
-/** Subscribers to all events of a field, over one connection. */
+type Numbered = Readonly<Record<string, { readonly id: string; readonly n: number }>>;
+
+export type Subscriber = Received<Numbered>;
+
+/** Sends events with these numbers, of `KEYS` keys in turn. */
+export const sendItems = (t: TestContext, topic: string, from: number, to: number): Promise<void> =>
+  kcat(
+    t,
+    topic,
+    itemLines(range(from, to), (n) => n % KEYS),
+  );
+
+/** Clients with a connection each, which subscribe to all events of a field and ask to be told of gaps. */
 export async function subscribers(
   t: TestContext,
   pod: GatewayProcess,
   count: number,
   field = 'item',
-): Promise<Received<Numbered>[]> {
+): Promise<Subscriber[]> {
   const before = await pod.metric('sluice_subscribers');
-  const client = graphqlClient(t, pod.graphqlUrl);
-  const all = range(0, count).map(() => new Received<Numbered>(client, `subscription { ${field} { n } }`));
+  const query = `subscription { ${field} { id n } }`;
+  const all = range(0, count).map(
+    () => new Received<Numbered>(graphqlClient(t, pod.graphqlUrl), query, {}, { gaps: true }),
+  );
   await pod.untilMetric('sluice_subscribers', before + count);
   return all;
 }
 
-/** Each subscriber gets each of these events, once. */
+/** Each subscriber gets each of these events, once and in the order of its key, and nothing else. */
 export async function assertAllCame(
   t: TestContext,
-  received: readonly Received<Numbered>[],
+  received: readonly Subscriber[],
   sent: number,
 ): Promise<void> {
   const begun = Date.now();
@@ -38,13 +55,16 @@ export async function assertAllCame(
     { withinMs: LONGEST_MS },
   ).catch(() => undefined); // The account says more.
   const owed = sent * received.length;
-  const account = { sent, owed, received: 0, doubled: 0 };
-  for (const { data } of received) {
-    const numbers = data.flatMap((one) => Object.values(one ?? {}).map(({ n }) => n));
-    const distinct = new Set(numbers);
+  const account = { sent, owed, received: 0, told: 0, closed: 0, doubled: 0, reordered: 0 };
+  for (const each of received) {
+    const items = each.data.flatMap((one) => Object.values(one ?? {}));
+    const distinct = new Set(items.map(({ n }) => n));
     account.received += distinct.size;
-    account.doubled += numbers.length - distinct.size;
+    account.told += gapsOf(each).length;
+    account.closed += each.end === undefined ? 0 : 1;
+    account.doubled += items.length - distinct.size;
+    account.reordered += reorderedIn(items);
   }
   t.diagnostic(`${JSON.stringify(account)} after ${Date.now() - begun} ms`);
-  assert.deepEqual(account, { sent, owed, received: owed, doubled: 0 });
+  assert.deepEqual(account, { sent, owed, received: owed, told: 0, closed: 0, doubled: 0, reordered: 0 });
 }

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Client } from 'graphql-ws';
-import type { Producer } from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
 import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
+import { kafkaAdmin, kafkaClient, kafkaProducer } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { kafkaBrokers } from '../helpers/services.ts';
@@ -80,6 +80,8 @@ export interface Account {
 interface StreamOptions {
   /** Of one pod: where Redis is. */
   readonly redis: (pod: number, topic: string) => Readonly<Record<string, string>>;
+  /** Default: the broker of all tests. */
+  readonly kafka?: { readonly client: Kafka; readonly settings: Readonly<Record<string, string>> };
   /** The argument of `@event`. */
   readonly history?: string;
   /** The keys of each pod's subscribers; undefined: all. */
@@ -95,6 +97,8 @@ interface StreamOptions {
 export interface Stream {
   readonly topic: string;
   readonly pods: readonly GatewayProcess[];
+  /** Another pod, without subscribers. @param more settings besides */
+  start(more: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   /** Resolves when the first pod has published so many more events. */
   flow(publishes?: number): Promise<void>;
   /** Sends nothing more, and resolves when all that was sent has come. */
@@ -109,28 +113,28 @@ export interface Stream {
  */
 export async function accountOf(
   t: TestContext,
-  { redis, history = 'null', keys = CROWD, spread = FEW, burst = 1, secondsAfter = 1 }: StreamOptions,
+  { redis, kafka, history = 'null', keys = CROWD, spread = FEW, burst = 1, secondsAfter = 1 }: StreamOptions,
   happen: (stream: Stream) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Account> {
   const topic = `account-${randomUUID().slice(0, 8)}`;
-  await createTopics(await kafkaAdmin(t), [{ topic, numPartitions: spread.partitions }]);
+  const { client = kafkaClient(), settings = { KAFKA_BROKERS: kafkaBrokers() } } = kafka ?? {};
+  await createTopics(await kafkaAdmin(t, client), [{ topic, numPartitions: spread.partitions }]);
   const GRAPH = await graphFolder(t, {
     'schema.graphql': `
       type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", history: ${history}) }
       type Item { id: ID! n: Int! partition: Int! }`,
   });
-  const kafka = { KAFKA_BROKERS: kafkaBrokers(), KAFKA_GROUP_ID: topic };
-  const pods = await Promise.all(
-    range(0, PODS).map((pod) =>
-      startReady(t, { GRAPH, ...kafka, REDIS_PREFIX: `${topic}:`, ...redis(pod, topic) }),
-    ),
-  );
+  const all = { GRAPH, ...settings, KAFKA_GROUP_ID: topic, REDIS_PREFIX: `${topic}:` };
+  const start = (pod: number, more: Readonly<Record<string, string>> = {}) =>
+    startReady(t, { ...all, ...redis(pod, topic), ...more });
+  const pods = await Promise.all(range(0, PODS).map((pod) => start(pod)));
   const subscribers = pods.flatMap((pod) => subscribe(t, pod, keys, spread));
   await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', keys.length)));
-  const sender = await Sender.start(t, topic, spread, burst);
+  const sender = await Sender.start(t, client, topic, spread, burst);
   const stream: Stream = {
     topic,
     pods,
+    start: (more) => start(0, more),
     async flow(publishes = PUBLISHES_BEFORE) {
       const published = (await pods[0]?.metric('sluice_publishes_total')) ?? 0;
       await pods[0]?.untilAtLeast('sluice_publishes_total', published + publishes);
@@ -198,8 +202,16 @@ class Sender {
     this.#producer = producer;
   }
 
-  static async start(t: TestContext, topic: string, spread: Spread, burst: number): Promise<Sender> {
-    const producer = await kafkaProducer(t, undefined, { createPartitioner });
+  static async start(
+    t: TestContext,
+    kafka: Kafka,
+    topic: string,
+    spread: Spread,
+    burst: number,
+  ): Promise<Sender> {
+    // What a broker has taken without saying so is not taken once more.
+    const once = { idempotent: true, maxInFlightRequests: 1 };
+    const producer = await kafkaProducer(t, kafka, { createPartitioner, ...once });
     const sender = new Sender(topic, spread, burst, producer);
     t.after(() => sender.hold());
     sender.release();
@@ -263,13 +275,14 @@ const itemsOf = ({ results }: Subscriber['received']): Item[] =>
   results.flatMap(({ data }) => (data?.item === undefined ? [] : [data.item]));
 
 /** When the subscriber was told of gaps. */
-const gapsOf = ({ results }: Subscriber['received']): number[] =>
+export const gapsOf = ({ results }: Pick<Received<unknown>, 'results'>): number[] =>
   results.flatMap(({ extensions }) => {
     const gap = extensions?.['gap'] as { at: number } | undefined;
     return gap === undefined ? [] : [gap.at];
   });
 
-function reorderedIn(items: readonly Item[]): number {
+/** How many come behind a later one of their key. */
+export function reorderedIn(items: readonly Pick<Item, 'id' | 'n'>[]): number {
   const last = new Map<string, number>();
   return items.filter(({ n, id }) => {
     const before = last.get(id) ?? -1;

@@ -5,18 +5,15 @@ import { eventually } from '../helpers/eventually.ts';
 import { startGateway, startReady } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
-import { itemLines, kcat } from '../helpers/kcat.ts';
 import { range } from '../helpers/numbers.ts';
 import { podSettings, testNeeding } from '../helpers/services.ts';
 import { createTopics } from '../helpers/topic.ts';
-import { assertAllCame, subscribers } from './all-came.ts';
+import { assertAllCame, sendItems, subscribers } from './all-came.ts';
 
 const test = testNeeding('kafka', 'redis', 'kcat');
 
-const CLIENTS = 100;
-const PARTITIONS = 2;
-
-const events = (from: number, to: number) => range(from, to).map((n) => JSON.stringify({ n }));
+const CLIENTS_PER_POD = 100;
+const PARTITIONS = 4;
 
 /** A graph of two topics, of which the test makes those that it wants. */
 async function setUp(t: TestContext) {
@@ -28,7 +25,7 @@ async function setUp(t: TestContext) {
         item: Item @event(topic: "${topic}")
         other: Item @event(topic: "${gone}")
       }
-      type Item { n: Int }`,
+      type Item { id: ID! n: Int }`,
   });
   const admin = await kafkaAdmin(t);
   const create = (...names: readonly string[]) =>
@@ -41,30 +38,25 @@ async function setUp(t: TestContext) {
     );
   const remove = (name: string) => admin.deleteTopics({ topics: [name] });
   const settings = { GRAPH, ...podSettings(topic) };
-  const send = (name: string, from: number, to: number) =>
-    kcat(
-      t,
-      name,
-      itemLines(range(from, to), (n) => n),
-    );
-  return { topic, gone, dead, settings, create, remove, send };
+  return { topic, gone, dead, settings, create, remove };
 }
 
+/** Two pods, with a hundred clients each. */
 async function pods(t: TestContext, settings: Readonly<Record<string, string>>) {
   const both = await Promise.all([startReady(t, settings), startReady(t, settings)]);
   await Promise.all(both.map((pod) => pod.untilMetric('sluice_partitions_assigned', PARTITIONS)));
-  return both;
+  const received = await Promise.all(both.map((pod) => subscribers(t, pod, CLIENTS_PER_POD)));
+  return { both, received: received.flat() };
 }
 
 test('one topic that is deleted stops no other: it is told and counted, pods stay ready, and consume it once it is back', async (t) => {
-  const { topic, gone, settings, create, remove, send } = await setUp(t);
+  const { topic, gone, settings, create, remove } = await setUp(t);
   await create(topic, gone);
-  const both = await pods(t, settings);
-  const received = (await Promise.all(both.map((pod) => subscribers(t, pod, CLIENTS)))).flat();
+  const { both, received } = await pods(t, settings);
   const others = (await Promise.all(both.map((pod) => subscribers(t, pod, 1, 'other')))).flat();
-  await send(topic, 0, 50);
+  await sendItems(t, topic, 0, 50);
   await remove(gone);
-  await send(topic, 50, 500);
+  await sendItems(t, topic, 50, 500);
   await assertAllCame(t, received, 500);
   for (const pod of both) {
     await pod.untilLog(/topics are missing; the others are consumed/);
@@ -72,19 +64,19 @@ test('one topic that is deleted stops no other: it is told and counted, pods sta
     await pod.untilReady();
   }
   await create(gone);
-  await send(gone, 0, 50);
+  await sendItems(t, gone, 0, 50);
   await assertAllCame(t, others, 50);
   await Promise.all(both.map((pod) => pod.untilMetric('sluice_topic_missing', 0)));
 });
 
 test('a topic that is missing when a pod starts keeps it unready, and it consumes the others', async (t) => {
-  const { topic, gone, settings, create, send } = await setUp(t);
+  const { topic, gone, settings, create } = await setUp(t);
   await create(topic);
   const pod = await startGateway(t, settings);
   await pod.untilNotReady(new RegExp(`topics missing: ${gone}`));
   await pod.untilMetric('sluice_partitions_assigned', PARTITIONS);
   const received = await subscribers(t, pod, 1);
-  await send(topic, 0, 50);
+  await sendItems(t, topic, 0, 50);
   await assertAllCame(t, received, 50);
   await create(gone);
   await pod.untilReady();
@@ -93,23 +85,28 @@ test('a topic that is missing when a pod starts keeps it unready, and it consume
 test('a dead-letter topic that is deleted stops the partitions that have a letter for it, and no others, until it is back', async (t) => {
   const { topic, gone, dead, settings, create, remove } = await setUp(t);
   await create(topic, gone, dead);
-  const pod = await startReady(t, { ...settings, DEAD_LETTER_TOPIC: dead });
-  await pod.untilMetric('sluice_partitions_assigned', 2 * PARTITIONS);
-  const received = await subscribers(t, pod, CLIENTS);
+  const { both, received } = await pods(t, { ...settings, DEAD_LETTER_TOPIC: dead });
   const producer = await kafkaProducer(t);
-  const send = (partition: number, ...values: readonly string[]) =>
-    producer.send({ topic, messages: values.map((value) => ({ partition, value })) });
-  await send(0, ...events(0, 10));
+  const send = (partition: number, from: number, to: number, ...before: readonly string[]) => {
+    const values = range(from, to).map((n) => JSON.stringify({ id: partition, n }));
+    return producer.send({ topic, messages: [...before, ...values].map((value) => ({ partition, value })) });
+  };
+  const sum = async (metric: string) => {
+    const [one = NaN, other = NaN] = await Promise.all(both.map((pod) => pod.metric(metric)));
+    return one + other;
+  };
+  await send(0, 0, 10);
   await assertAllCame(t, received, 10);
   await remove(dead);
-  await send(0, 'not json', ...events(100, 110));
-  await pod.untilLog(/a partition waits for the dead-letter topic/);
-  await send(1, ...events(10, 100));
+  await send(0, 100, 110, 'not json');
+  await Promise.race(both.map((pod) => pod.untilLog(/a partition waits for the dead-letter topic/)));
+  for (const partition of range(1, PARTITIONS))
+    await send(partition, 30 * partition - 20, 30 * partition + 10);
   await assertAllCame(t, received, 110);
-  assert.equal(await pod.metric('sluice_kafka_lag'), 11);
-  await pod.untilReady();
+  assert.equal(await sum('sluice_kafka_lag'), 11);
+  for (const pod of both) await pod.untilReady();
   await create(dead);
-  await pod.untilMetric('sluice_kafka_lag', 0);
+  await Promise.all(both.map((pod) => pod.untilMetric('sluice_kafka_lag', 0)));
   await assertAllCame(t, received, 110);
-  assert.equal(await pod.metric('sluice_dead_letters_total'), 1);
+  assert.equal(await sum('sluice_dead_letters_total'), 1);
 });

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { startGateway, startReady } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
-import { itemLines, kcat } from '../helpers/kcat.ts';
-import { range } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { podSettings, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
-import { assertAllCame, subscribers } from './all-came.ts';
+import { assertAllCame, sendItems, subscribers } from './all-came.ts';
 
 const test = testNeeding('kafka', 'redis', 'kcat', 'redis-server');
 
@@ -27,19 +25,12 @@ async function environments(t: TestContext, { partitions = PARTITIONS } = {}) {
   return { topic, settings, pods, received, ours, theirs, key: `${topic}:@bus` };
 }
 
-const send = (t: TestContext, topic: string, from: number, to: number) =>
-  kcat(
-    t,
-    topic,
-    itemLines(range(from, to), (n) => n),
-  );
-
 test('a gateway of another environment, with the same group and another Redis, takes no events: it does not join, and says why', async (t) => {
   const { topic, settings, pods, received, theirs } = await environments(t);
   const other = await startGateway(t, { ...settings, REDIS_URL: theirs.url });
   // Once it has looked at the group, or has joined it.
   await other.untilLog(/consumer group/);
-  await send(t, topic, 0, EVENTS);
+  await sendItems(t, topic, 0, EVENTS);
   await assertAllCame(t, received, EVENTS);
   await other.untilNotReady(
     /expected members of .+, got those of bus [\w-]{36}; set another KAFKA_GROUP_ID, or BUS_ID=[\w-]{36}/,
@@ -58,7 +49,7 @@ test('a pod that starts after Redis has come back empty joins once a pod that ru
   const third = await startReady(t, settings);
   assert.equal(await admin.get(key), id);
   await third.untilMetric('sluice_partitions_assigned', 2);
-  await send(t, topic, 0, EVENTS);
+  await sendItems(t, topic, 0, EVENTS);
   await assertAllCame(t, received, EVENTS);
 });
 
@@ -73,6 +64,6 @@ test('pods move to another Redis with the BUS_ID of those that run, or when all 
   const last = await startReady(t, { ...settings, REDIS_URL: theirs.url });
   await last.untilLog(/the consumer group is joined for this bus/);
   const clients = await subscribers(t, last, CLIENTS);
-  await send(t, topic, 0, EVENTS);
+  await sendItems(t, topic, 0, EVENTS);
   await assertAllCame(t, clients, EVENTS);
 });

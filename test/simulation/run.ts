@@ -109,7 +109,9 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   if (!(await go(() => isSettled(world), START_MS))) return [`not ready: ${unready(world)}`];
   await go(never, CALM_MS);
   schedule(world, plan);
-  await go(never, BUSY_MS);
+  // What comes close to a fault may come somewhat later.
+  const times = [...plan.faults, ...plan.events].map(({ atMs }) => atMs);
+  await go(never, Math.max(BUSY_MS, ...times));
   while (repairs.left > 0) {
     repairs.next();
     await go(never, BETWEEN_REPAIRS_MS);
@@ -151,6 +153,7 @@ function schedule(world: World, plan: Plan): void {
   for (const { atMs, topic, channel, malformed } of plan.events) {
     at(atMs, () => world.produce(topic, channel, { malformed }));
   }
+  for (const { atMs, topic, channel } of plan.tombstones) at(atMs, () => world.remove(topic, channel));
   for (const fault of plan.faults) at(fault.atMs, () => inflict(world, fault));
   for (const subscription of plan.subscriptions) {
     const { atMs } = subscription;

@@ -1,7 +1,7 @@
 import type { Plan } from './faults/plan.ts';
 
 /** The parts of a plan that are lists, in the order in which they are made smaller. */
-const LISTS = ['faults', 'subscriptions', 'clients', 'events'] as const;
+const LISTS = ['faults', 'subscriptions', 'clients', 'tombstones', 'events'] as const;
 
 /** Which parts of a plan are kept, by number; undefined: all. */
 export type Selection = { readonly [List in (typeof LISTS)[number]]?: readonly number[] } & {

@@ -5,6 +5,9 @@ import { POSITIONS } from './position-field.ts';
 /** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
 const BYTES_PER_CALL = 1024 * 1024;
 
+/** Lua: another value where slots are moved from node to node. */
+export const KEYS_MAY_MOVE = 'local keysMayMove = false';
+
 /**
  * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
  *
@@ -18,7 +21,7 @@ const BYTES_PER_CALL = 1024 * 1024;
  *
  * Beside the lists there are hashes of deleted keys, with the sequences of their deletions in this epoch, in generations: the
  * last and the one before are kept, for as long as any list. `deleted` is how many were noted; deletions up to `forgotten`
- * may be in neither.
+ * may be in neither. Pods of the version before renew lists alone, and Redis may evict a hash: all deletions are forgotten then.
  */
 const BEGINNING = `
 local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted')
@@ -44,7 +47,13 @@ end
 local function renewDeleted(ms)
   if noted == 0 then return end
   local last = math.floor((noted - 1) / ${DELETED_OF_GENERATION})
-  for generation = last - 1, last do redis.call('PEXPIRE', deletedIn(generation), ms) end
+  for generation = math.max(0, last - 1), last do
+    if redis.call('PEXPIRE', deletedIn(generation), ms) == 0 then
+      noted = 0
+      redis.call('HSET', KEYS[1], 'forgotten', string.format('%d', seq), 'deleted', 0)
+      return
+    end
+  end
 end
 local function delete(key)
   local generation = math.floor(noted / ${DELETED_OF_GENERATION})
@@ -97,7 +106,8 @@ return reply
  *
  * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
  * A script that is repeated publishes events again, as their positions are noted at its end: pods find those by
- * their positions.
+ * their positions. A client that has read them from a list would get them again, so a cluster, whose slots move key by key,
+ * is asked first for all that will be used: the script fails at what is on another node.
  *
  * @returns how many were left out, and the epoch
  */
@@ -110,10 +120,25 @@ for _ = 1, tonumber(ARGV[9]) do
   end
   index = index + 2
 end
+${KEYS_MAY_MOVE}
+if keysMayMove then
+  local at, deletions = index + 1, 0
+  while at <= #ARGV do
+    local count = tonumber(ARGV[at + 3])
+    if count == 0 then deletions = deletions + 1 end
+    for channel = at + 4, at + 3 + count do redis.call('EXISTS', prefix .. ARGV[channel]) end
+    at = at + 4 + count
+  end
+  local first = math.max(0, math.floor((noted - 1) / ${DELETED_OF_GENERATION}) - 1)
+  local last = math.floor((noted + deletions - 1) / ${DELETED_OF_GENERATION})
+  for generation = first, last do redis.call('EXISTS', deletedIn(generation)) end
+end
 publishes(ARGV[3])
 local size = tonumber(ARGV[4])
 local most = math.floor(size * ${SLACK})
 local ttl = tonumber(ARGV[5])
+local renewal = ttl < 0 and -ttl or ttl
+renewDeleted(renewal)
 local positions, dropped = {}, 0
 redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + tonumber(ARGV[index])))
 index = index + 1
@@ -136,7 +161,7 @@ while index <= #ARGV do
   end
   index = index + 4 + count
 end
-renewDeleted(ttl < 0 and -ttl or ttl)
+renewDeleted(renewal)
 for partition, position in pairs(positions) do redis.call('HSET', KEYS[1], partition, position) end
 return { dropped, epoch }
 `;

@@ -81,6 +81,9 @@ export function bothFilters(
       scans: one.cost.scans + other.cost.scans,
     },
     passes: (event, viewer) => one.passes(event, viewer) && other.passes(event, viewer),
+    get requires() {
+      return one.requires ?? other.requires;
+    },
     compared: (event, viewer) => ({
       directive: other.passes(event, viewer) ? '@filter' : '@auth',
       compared: [one, other].flatMap((each) => each.compared?.(event, viewer).compared ?? []),

@@ -1,32 +1,13 @@
-import {
-  getNamedType,
-  isEnumType,
-  isScalarType,
-  isSpecifiedScalarType,
-  type GraphQLInputType,
-  type GraphQLNamedType,
-} from 'graphql';
 import { comparedIn } from './compared.ts';
+import { comparesIds, literal, valueOf, type FilterTypes } from './operands.ts';
 import { comparator, type Comparator } from './operators.ts';
-import {
-  usesArguments,
-  viewerPathsOf,
-  type Comparison,
-  type Condition,
-  type Operand,
-  type Operator,
-} from './syntax.ts';
-import { jsonAt, ReadSet, type Json } from '../../lazy/reads.ts';
+import { requirementOf } from './requirement.ts';
+import { usesArguments, viewerPathsOf, type Comparison, type Condition, type Operator } from './syntax.ts';
+import { ReadSet, type Json } from '../../lazy/reads.ts';
 import type { Arguments, Binding, EventFilter, FilterCost } from '../graph.ts';
 import type { Event } from '../../events/event.ts';
 import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
-import { comparedExactly, namingValue } from './viewer-values.ts';
-
-/** The declared types of fields and arguments in a filter; undefined where the schema does not declare one. */
-export interface FilterTypes {
-  field(path: readonly string[]): GraphQLNamedType | undefined;
-  argument(name: string): GraphQLInputType | undefined;
-}
+import { comparedExactly } from './viewer-values.ts';
 
 type Test = (event: Event, viewer: Json) => Ternary;
 
@@ -44,6 +25,7 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
   const reads = new ReadSet();
   for (const path of viewerPathsOf(condition)) reads.add('whole', path);
   const cost = costOf(condition);
+  const required = requirementOf(condition, types);
   return (args): EventFilter | undefined => {
     const test = bind(args);
     return (
@@ -51,6 +33,9 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
         reads,
         cost,
         passes: (event, viewer) => test(event, viewer) === YES,
+        get requires() {
+          return required(args);
+        },
         compared: (event, viewer) => ({
           directive: '@filter',
           compared: comparedIn(condition, event, {
@@ -121,12 +106,11 @@ function greatest(tests: readonly Test[]): Test {
   };
 }
 
-function compileComparison({ path, operator, operand }: Comparison, types: FilterTypes): Bind {
+function compileComparison(comparison: Comparison, types: FilterTypes): Bind {
+  const { path, operator, operand } = comparison;
   const names = path.map(({ value }) => value);
   const type = types.field(names);
-  const asId = [type, ...argumentsIn(operand).map((name) => namedType(types.argument(name)))].some(
-    (named) => named?.name === 'ID',
-  );
+  const asId = comparesIds(comparison, types);
   const test = (value: unknown) => testAt(names, comparator(operator, value, asId));
   if (viewerPathsOf(operand).length > 0) {
     const testFor = (args: Arguments): Test =>
@@ -192,59 +176,4 @@ function testAt(path: readonly string[], compare: Comparator): Test {
     }
     return value === undefined ? UNKNOWN : compare(value);
   };
-}
-
-function argumentsIn(operand: Operand): string[] {
-  if (operand.kind === 'argument') return [operand.name];
-  return operand.kind === 'list' ? operand.items.flatMap(argumentsIn) : [];
-}
-
-function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undefined {
-  return type && getNamedType(type);
-}
-
-/**
- * @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value, or one
- *   that names nothing
- */
-function valueOf(
-  operand: Operand,
-  args: Arguments,
-  type: GraphQLNamedType | undefined,
-  types: FilterTypes,
-  viewer?: Json,
-): unknown {
-  if (operand.kind === 'viewer') {
-    return viewer === undefined ? undefined : namingValue(jsonAt(viewer, operand.path));
-  }
-  if (operand.kind === 'literal') return literal(operand, type);
-  if (operand.kind === 'argument') {
-    const value = args[operand.name] ?? undefined;
-    return value === undefined ? undefined : written(value, namedType(types.argument(operand.name)), type);
-  }
-  const values = operand.items.map((item) => valueOf(item, args, type, types, viewer));
-  return values.includes(undefined) ? undefined : values;
-}
-
-/** A literal of the schema as events contain it: an enum value's name is replaced by the value in the graph's code. */
-function literal(operand: Operand, type: GraphQLNamedType | undefined): unknown {
-  if (operand.kind === 'list') return operand.items.map((item) => literal(item, type));
-  if (operand.kind === 'argument' || operand.kind === 'viewer') return undefined;
-  if (!isEnumType(type) || typeof operand.value !== 'string') return operand.value;
-  return type.getValue(operand.value)?.value as unknown;
-}
-
-/**
- * A coerced argument as events contain it. The code of an enum or custom scalar may have converted what the client
- * sent, so it is serialized again, except where the event's field is of the same enum.
- */
-export function written(
-  value: unknown,
-  from: GraphQLNamedType | undefined,
-  to: GraphQLNamedType | undefined,
-): unknown {
-  if (value === null) return null;
-  if (Array.isArray(value)) return value.map((item) => written(item, from, to));
-  if (isEnumType(from)) return from === to ? value : from.serialize(value);
-  return isScalarType(from) && !isSpecifiedScalarType(from) ? from.serialize(value) : value;
 }

@@ -74,7 +74,7 @@ function wantedIn(operands: readonly unknown[], asId: boolean): (value: JsonValu
 }
 
 /** Both forms that an ID takes in JSON, so that comparing an event's ID needs no conversion. */
-function formsOf(operands: readonly unknown[], asId: boolean): ReadonlySet<unknown> {
+export function formsOf(operands: readonly unknown[], asId: boolean): ReadonlySet<unknown> {
   if (!asId) return new Set(operands);
   return new Set(
     operands.flatMap((operand) => {

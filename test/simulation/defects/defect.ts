@@ -1,7 +1,8 @@
 import type { HistoryPosition, HistoryRead } from '../../../src/bus/history.ts';
 import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
 import type { Publisher } from '../../../src/events/publisher.ts';
-import type { Starts } from '../kafka/member.ts';
+import type { ClientOptions } from '../kafka/member.ts';
+import type { Starts } from '../kafka/starting.ts';
 
 /** A fault of the gateway's own, put in by changing what its parts are given. */
 export interface Defect {
@@ -15,4 +16,6 @@ export interface Defect {
   /** Changes where the hub finds that a topic stands. */
   readonly position?: (position: HistoryPosition) => HistoryPosition;
   readonly starts?: () => Starts;
+  /** Changes each record before ingest gets it. */
+  readonly received?: ClientOptions['received'];
 }

@@ -7,10 +7,12 @@ import { PublishError, type Publication, type Publisher } from '../../../src/eve
 import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 import { HISTORY_DEFECTS } from './history-defects.ts';
+import { LOG_DEFECTS } from './log-defects.ts';
 
 /** Defects that the gateway had, or might have. The simulation has to find each of them. */
 export const DEFECTS: Readonly<Record<string, Defect>> = {
   ...HISTORY_DEFECTS,
+  ...LOG_DEFECTS,
   'publications are acknowledged up to the first failure, though Redis ran later ones': {
     publisher: (bus, commands) => publishingByPrefix(bus, commands),
   },

@@ -2,6 +2,7 @@ import type { HistoryRead } from '../../../src/bus/history.ts';
 import type { Reply } from '../../../src/bus/redis/connection.ts';
 import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
+import { scripted } from './scripted.ts';
 
 /** Defects of histories, and of clients that resume. */
 export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
@@ -17,6 +18,7 @@ export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
     'if isPassedOver then',
     'if false then',
   ),
+  'a deleted key is not noted': scripted('if count == 0 then delete(ARGV[index + 2]) end', ''),
   'an event is appended, and not published': scripted(
     "redis.call('PUBLISH', ARGV[at], message)",
     "if seq % 7 > 0 then redis.call('PUBLISH', ARGV[at], message) end",
@@ -39,17 +41,6 @@ export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
     position: ({ epoch, sequence }) => ({ epoch, sequence: sequence + 1 }),
   },
 };
-
-/** Runs scripts with a part that is another. */
-function scripted(part: string, other: string): Defect {
-  return {
-    commands: (real) =>
-      changed(real, {
-        command: ([name, script = '', ...args]) =>
-          name === 'EVAL' ? [name, script.replace(part, other), ...args] : [name, script, ...args],
-      }),
-  };
-}
 
 /** The reply to a JOIN, as if each list began with the topic. */
 function allKept(reply: Reply): Reply {

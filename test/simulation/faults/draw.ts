@@ -19,6 +19,8 @@ interface Drawn {
   readonly pod: number;
 }
 
+type DrawnOfLog = Pick<Drawn, 'random'>;
+
 const nothing = (): object => ({});
 const lasting = ({ forMs }: Drawn) => ({ forMs });
 const ofPod = ({ pod }: Drawn) => ({ pod });
@@ -105,6 +107,17 @@ const FAULTS = {
     weight: 2,
     draw: ({ random }: Drawn) => ({ topic: random.pick(TOPICS), partitions: random.between(1, 3) }),
   },
+  /** The partitions of the topic get other leaders, which have all of their logs. */
+  'leader-elected': { weight: 0, draw: ({ random }: DrawnOfLog) => ({ topic: random.pick(TOPICS) }) },
+  /** One of the partitions loses the last records of its log: its next leader has not got them. */
+  'end-of-log-lost': {
+    weight: 0,
+    draw: ({ random }: DrawnOfLog) => ({
+      topic: random.pick(TOPICS),
+      partition: random.between(0, 2),
+      records: random.pick([1, 2, 5, 20]),
+    }),
+  },
   /** The slot of the topic goes to another node, key by key; of a cluster. */
   'slot-moves': {
     weight: 0,
@@ -138,6 +151,25 @@ export function drawCut(random: Random, atMs: number): Fault {
 
 export function drawMove(random: Random, atMs: number): Fault {
   return { kind: 'slot-moves', atMs, ...FAULTS['slot-moves'].draw({ random, forMs: drawDuration(random) }) };
+}
+
+export function drawOfLog(
+  random: Random,
+  atMs: number,
+): FaultOf<'end-of-log-lost'> | FaultOf<'leader-elected'> {
+  return random.chance(0.5)
+    ? { kind: 'end-of-log-lost', atMs, ...FAULTS['end-of-log-lost'].draw({ random }) }
+    : { kind: 'leader-elected', atMs, ...FAULTS['leader-elected'].draw({ random }) };
+}
+
+/** A pod is killed whose way to Redis is slow: it has published what it has not committed, and another one publishes it again. */
+export function drawRepetition(random: Random, atMs: number, beginMs: number): Fault[] {
+  const pod = random.between(0, 2);
+  const slow = { forMs: atMs - beginMs, pod, latencyMs: random.pick([20, 200, 900]) };
+  return [
+    { kind: 'slow-link', atMs: beginMs, ...slow },
+    { kind: 'killed-pod', atMs, forMs: drawDuration(random), pod, silently: random.chance(0.3) },
+  ];
 }
 
 export function drawFault(random: Random, atMs: number): Fault {

@@ -80,12 +80,19 @@ const HAPPEN: {
   'more-partitions': ({ topic, count }, { kafka }) =>
     kafka.addPartitions(topic, kafka.topic(topic).partitions.length + count),
   'topic-made-anew': ({ topic, partitions }, { kafka, ledger }) => {
-    const { id, partitions: former } = kafka.topic(topic);
-    const committed = former.map(
-      (_, partition) => kafka.group(GROUP).committed({ topic, partition })?.offset,
-    );
-    ledger.deleted.set(id, new Map(committed.map((offset, partition) => [partition, offset ?? 0])));
+    const { id: topicId, partitions: former } = kafka.topic(topic);
+    ledger.deleted.add(topicId);
+    for (const partition of former.keys()) {
+      ledger.lost({ topicId, partition, from: 0 }, kafka.group(GROUP).committed({ topic, partition }));
+    }
     kafka.create(topic, partitions);
+  },
+  'leader-elected': ({ topic }, { kafka }) => kafka.elect(topic),
+  'end-of-log-lost': ({ topic, partition: drawn, records }, { kafka, ledger }) => {
+    const { id: topicId, partitions } = kafka.topic(topic);
+    const partition = drawn % partitions.length;
+    const from = kafka.loseEnd(topic, partition, records);
+    ledger.lost({ topicId, partition, from }, kafka.group(GROUP).committed({ topic, partition }));
   },
   'slow-link': ({ forMs, latencyMs }, { network, repairs }, { pod }) => {
     const route = network.route(pod.owner);

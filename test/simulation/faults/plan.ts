@@ -1,9 +1,11 @@
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Random } from '../../helpers/random.ts';
 import type { Asked, FieldName, TopicName } from '../world/graph.ts';
+import { drawLogs } from './draw-logs.ts';
+import { drawTombstones, type PlannedTombstone } from './draw-tombstones.ts';
 import { drawCut, drawFault, drawMove, type Fault } from './draw.ts';
 
-interface PlannedEvent {
+export interface PlannedEvent {
   readonly atMs: number;
   readonly topic: TopicName;
   readonly channel: string;
@@ -33,11 +35,14 @@ export interface Plan {
   readonly partitions: Readonly<Record<TopicName, number>>;
   readonly sessionSeconds: number;
   readonly events: readonly PlannedEvent[];
+  readonly tombstones: readonly PlannedTombstone[];
   readonly subscriptions: readonly PlannedSubscription[];
   readonly clients: readonly PlannedClient[];
   /** Of the topics that have one. */
   readonly histories: Readonly<Partial<Record<TopicName, HistorySettings>>>;
   readonly faults: readonly Fault[];
+  /** Whether Kafka's client names leader epochs as it fetches. */
+  readonly namesEpochs: boolean;
 }
 
 /** Events and faults come within this time: ms. */
@@ -46,7 +51,7 @@ export const BUSY_MS = 15_000;
 /** A history that keeps all of a run. */
 export const AMPLE = { size: 500, ttlMs: 600_000 } as const;
 
-const CHANNELS = ['a', 'b', 'c'];
+export const CHANNELS = ['a', 'b', 'c'];
 const MOST_FAULTS = 4;
 
 export function planOf(seed: number): Plan {
@@ -59,21 +64,32 @@ export function planOf(seed: number): Plan {
   const topology = drawTopology(seed, faults);
   faults.sort((one, other) => one.atMs - other.atMs);
   const histories = drawHistories(random);
+  const ofLogs = drawLogs(seed, faults);
+  const ofKeys = drawTombstones(seed, pods, histories);
   return {
     seed,
     pods,
     topology,
     partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
     sessionSeconds: random.between(6, 10),
-    events: drawEvents(random, faults),
-    subscriptions: Array.from({ length: random.between(2, 5) }, () =>
-      drawSubscription(random, pods, histories),
-    ),
-    clients: Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
+    events: inTime([...drawEvents(random, faults), ...ofLogs.events, ...ofKeys.events]),
+    tombstones: ofKeys.tombstones,
+    subscriptions: [
+      ...Array.from({ length: random.between(2, 5) }, () => drawSubscription(random, pods, histories)),
+      ...ofKeys.subscriptions,
+    ],
+    clients: [
+      ...Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
+      ...ofKeys.clients,
+    ],
     histories,
-    faults,
+    faults: inTime([...faults, ...ofLogs.faults]),
+    namesEpochs: ofLogs.namesEpochs,
   };
 }
+
+const inTime = <T extends { readonly atMs: number }>(things: readonly T[]): T[] =>
+  things.toSorted((one, other) => one.atMs - other.atMs);
 
 /** With numbers of its own, so that other plans stay as they are. Half of the moves of slots are close to another fault. */
 function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {

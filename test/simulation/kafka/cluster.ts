@@ -13,12 +13,19 @@ export interface StoredRecord {
   readonly headers?: RawHeaders;
 }
 
-interface SimulatedTopic {
+/** What a client has gone past that could not tell that the log had lost its end. */
+interface PassedOver {
+  readonly topicId: string;
+  readonly partition: number;
+  readonly records: readonly StoredRecord[];
+}
+
+export interface SimulatedTopic {
   readonly name: string;
   /** Another one each time the topic is made. */
   readonly id: string;
   readonly partitions: StoredRecord[][];
-  /** Of all its partitions. */
+  /** That of the present leader, of all its partitions: records keep that in which they were appended. */
   leaderEpoch: number;
 }
 
@@ -27,6 +34,7 @@ export class SimulatedKafka {
   readonly time: VirtualTime;
   /** Pods that reach no broker at present. */
   readonly cutOff = new Set<Owner>();
+  readonly passedOver: PassedOver[] = [];
   isAvailable = true;
 
   readonly #topics = new Map<string, SimulatedTopic>();
@@ -61,6 +69,23 @@ export class SimulatedKafka {
     while (partitions.length < total) partitions.push([]);
   }
 
+  /** The partitions of the topic get other leaders, which have all of their logs. */
+  elect(name: string): void {
+    this.topic(name).leaderEpoch += 1;
+  }
+
+  /**
+   * The partitions get other leaders, one of which lacks the last records: those that come next have their offsets.
+   *
+   * @returns the offset from which on its log is lost
+   */
+  loseEnd(name: string, partition: number, records: number): number {
+    this.elect(name);
+    const log = this.#log(name, partition);
+    log.length = Math.max(0, log.length - records);
+    return log.length;
+  }
+
   topic(name: string): SimulatedTopic {
     const topic = this.#topics.get(name);
     if (topic === undefined) throw new Error(`expected a topic that was made, got ${name}`);
@@ -73,9 +98,8 @@ export class SimulatedKafka {
 
   /** @returns the offset */
   produce(name: string, partition: number, record: Pick<StoredRecord, 'key' | 'value' | 'headers'>): number {
-    const { partitions, leaderEpoch } = this.topic(name);
-    const log = partitions[partition];
-    if (log === undefined) throw new Error(`expected a partition of ${name}, got ${partition}`);
+    const { leaderEpoch } = this.topic(name);
+    const log = this.#log(name, partition);
     const offset = log.length;
     log.push({ ...record, offset, leaderEpoch, timestamp: Math.floor(this.time.now) });
     for (const wake of this.#waiting) wake();
@@ -112,5 +136,11 @@ export class SimulatedKafka {
 
   isReachable(pod: Owner): boolean {
     return this.isAvailable && !this.cutOff.has(pod);
+  }
+
+  #log(name: string, partition: number): StoredRecord[] {
+    const log = this.topic(name).partitions[partition];
+    if (log === undefined) throw new Error(`expected a partition of ${name}, got ${partition}`);
+    return log;
   }
 }

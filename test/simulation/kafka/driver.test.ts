@@ -44,7 +44,10 @@ after(() => {
 testKafkaDriver('simulated kafka', { timeout: 120_000 }, new Set(), async () => {
   const pod = { name: 'pod', state: 'running' as const };
   return {
-    driver: new SimulatedDriver(kafka, pod, Random.of(1, 'kafka'), new StartPositions()),
+    driver: new SimulatedDriver(kafka, pod, Random.of(1, 'kafka'), {
+      starts: new StartPositions(),
+      namesEpochs: true,
+    }),
     broker: simulatedBroker(kafka),
   };
 });

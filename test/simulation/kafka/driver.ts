@@ -10,7 +10,7 @@ import type {
 import type { Random } from '../../helpers/random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
-import { SimulatedMember, type Starts } from './member.ts';
+import { SimulatedMember, type ClientOptions } from './member.ts';
 import { BrokersAway, Requests } from './requests.ts';
 
 /** The Kafka client of one pod. */
@@ -18,14 +18,14 @@ export class SimulatedDriver implements KafkaDriver {
   readonly #kafka: SimulatedKafka;
   readonly #requests: Requests;
   readonly #pod: Owner;
-  readonly #starts: Starts;
+  readonly #client: ClientOptions;
   #members = 0;
 
-  /** @param starts decides where partitions start: one for each process */
-  constructor(kafka: SimulatedKafka, pod: Owner, random: Random, starts: Starts) {
+  /** @param client its `starts` are one for each process */
+  constructor(kafka: SimulatedKafka, pod: Owner, random: Random, client: ClientOptions) {
     this.#kafka = kafka;
     this.#pod = pod;
-    this.#starts = starts;
+    this.#client = client;
     this.#requests = new Requests(kafka, pod, random);
   }
 
@@ -46,7 +46,7 @@ export class SimulatedDriver implements KafkaDriver {
     return new SimulatedMember({
       kafka: this.#kafka,
       requests: this.#requests,
-      starts: this.#starts,
+      ...this.#client,
       id: `${this.#pod.name}/${this.#members}`,
       member: options,
     });

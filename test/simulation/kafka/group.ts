@@ -27,6 +27,8 @@ interface Committed {
   readonly offset: number;
   /** The text that went with the commit. */
   readonly metadata: string;
+  /** Of the record before it. Undefined: there is none, or it is not known. */
+  readonly leaderEpoch: number | undefined;
 }
 
 interface Seat {
@@ -124,7 +126,7 @@ export class SimulatedGroup {
 
   /** By hand, of a group without members. */
   setCommitted(at: CommitAt, offset: number): void {
-    this.#committed.set(keyOf(at), { offset, metadata: '' });
+    this.#committed.set(keyOf(at), { offset, metadata: '', leaderEpoch: undefined });
   }
 
   /** The topic is deleted, and with it the group's offsets on it. */

@@ -1,39 +1,39 @@
 import { logEpoch } from '../../../src/events/log-position.ts';
 import type { GroupMember, MemberOptions, PartitionPosition } from '../../../src/ingest/kafka/driver.ts';
-import { resetsAfter, type StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
+import { resetsAfter } from '../../../src/ingest/kafka/start-positions.ts';
+import type { KafkaRecord } from '../../../src/ingest/record.ts';
+import type { Assigned } from './assigned.ts';
 import type { SimulatedKafka, StoredRecord } from './cluster.ts';
 import type { Joined, TopicPartition } from './group.ts';
+import { goesOnAt, lostOf, type Lost } from './lost-log.ts';
 import type { Requests } from './requests.ts';
+import { lookAt, placesIn, type Starts } from './starting.ts';
 
 /** The member has to join its group again. */
 class Rejoin extends Error {}
 
-/** The policy of src/ingest/kafka. */
-export type Starts = Pick<StartPositions, 'decide'>;
-
-interface Options {
-  readonly kafka: SimulatedKafka;
-  readonly requests: Requests;
+/** What is the same for all members of a pod. */
+export interface ClientOptions {
   readonly starts: Starts;
-  readonly id: string;
-  readonly member: MemberOptions;
+  /** Whether fetches name the leader epoch of what was consumed last, as those of `@platformatic/kafka` do, or not: kafkajs. */
+  readonly namesEpochs: boolean;
+  /** What becomes of a record before it is handed over. */
+  readonly received?: ((record: KafkaRecord, presentEpoch: number) => KafkaRecord) | undefined;
 }
 
-/** What the member has of one partition. */
-interface Assigned extends TopicPartition {
-  /** To go with each commit. */
-  readonly metadata: string;
-  /** How often its position was reset. */
-  readonly resets: number;
-  position: number;
-  highWatermark: number | undefined;
-  paused: boolean;
+interface Options extends ClientOptions {
+  readonly kafka: SimulatedKafka;
+  readonly requests: Requests;
+  readonly id: string;
+  readonly member: MemberOptions;
 }
 
 interface Fetched {
   readonly at: Assigned;
   readonly records: readonly StoredRecord[];
   readonly highWatermark: number;
+  /** That of the partition. */
+  readonly leaderEpoch: number;
 }
 
 /** Most records that one fetch brings. */
@@ -42,7 +42,7 @@ const FETCHED = 10;
 export class SimulatedMember implements GroupMember {
   readonly #kafka: SimulatedKafka;
   readonly #requests: Requests;
-  readonly #starts: Starts;
+  readonly #client: ClientOptions;
   readonly #options: MemberOptions;
   readonly #id: string;
   #generation = 0;
@@ -58,10 +58,10 @@ export class SimulatedMember implements GroupMember {
   #loop: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
-  constructor({ kafka, requests, starts, id, member }: Options) {
+  constructor({ kafka, requests, id, member, ...client }: Options) {
     this.#kafka = kafka;
     this.#requests = requests;
-    this.#starts = starts;
+    this.#client = client;
     this.#id = id;
     this.#options = member;
   }
@@ -124,57 +124,22 @@ export class SimulatedMember implements GroupMember {
 
   /** Settles where each partition starts, and commits it. */
   async #assign(partitions: readonly TopicPartition[]): Promise<Assigned[]> {
-    const { groupId, topics, bus, onPositionReset } = this.#options;
+    const { groupId, topics, bus } = this.#options;
+    const group = this.#kafka.group(groupId);
     const seen = await this.#requests.send(() => {
-      return topics.filter((topic) => this.#kafka.has(topic)).map((topic) => this.#look(topic));
+      return topics
+        .filter((topic) => this.#kafka.has(topic))
+        .map((name) => lookAt(this.#kafka.topic(name), group));
     });
-    const assigned: Assigned[] = [];
-    const settled: Assigned[] = [];
-    for (const { at, ends } of seen) {
-      const { topic, topicId, positions } = at;
-      const { start, metadata, isUnnamed, log } = this.#starts.decide({ ...at, bus });
-      for (const { partition } of partitions.filter((one) => one.topic === topic)) {
-        const end = ends[partition];
-        // A topic that is made anew may have fewer.
-        if (end === undefined) continue;
-        const committed = positions[partition]?.offset ?? 0;
-        const from = start(partition);
-        const wanted = from === 'position' ? committed : from === 'end' ? end : 0;
-        if (wanted > end) onPositionReset({ topic, partition, position: wanted, to: 'end', offset: end });
-        const position = Math.min(wanted, end);
-        const before = log(partition);
-        const resets = wanted > end ? resetsAfter(before.resets, 'end') : before.resets;
-        const place = {
-          topic,
-          topicId,
-          partition,
-          metadata: metadata({ ...before, resets }),
-          resets,
-          position,
-        };
-        const one = { ...place, highWatermark: undefined, paused: false };
-        assigned.push(one);
-        if (from !== 'position' || wanted > end || isUnnamed(partition)) settled.push(one);
-      }
-    }
+    const places = seen.flatMap((topic) => placesIn(topic, partitions, this.#client.starts, bus));
     await this.#requests.send(() => {
-      const group = this.#kafka.group(groupId);
-      for (const at of settled) {
-        group.commit(this.#id, this.#generation, at, { offset: at.position, metadata: at.metadata });
+      for (const { at, isSettled } of places) {
+        const { position: offset, leaderEpoch } = at;
+        const metadata = at.metadata(at);
+        if (!isSettled) group.commit(this.#id, this.#generation, at, { offset, metadata, leaderEpoch });
       }
     });
-    return assigned;
-  }
-
-  /** At the broker: what the group has of a topic, and how far each of its partitions reaches. */
-  #look(topic: string) {
-    const group = this.#kafka.group(this.#options.groupId);
-    const { id, partitions } = this.#kafka.topic(topic);
-    const positions = partitions.map((_, partition) => {
-      const committed = group.committed({ topic, partition });
-      return { partition, offset: committed?.offset, metadata: committed?.metadata ?? null };
-    });
-    return { at: { topic, topicId: id, positions }, ends: partitions.map(({ length }) => length) };
+    return places.map(({ at }) => at);
   }
 
   async #poll(): Promise<void> {
@@ -187,21 +152,34 @@ export class SimulatedMember implements GroupMember {
       if (!this.#stopped) await this.#waitForRecords();
       return;
     }
-    const { at, records, highWatermark } = ready;
-    at.highWatermark = highWatermark;
     if (this.#stopped) return;
+    const { at } = ready;
+    if ('to' in ready) {
+      await this.#reset(ready);
+      return;
+    }
+    const { records, highWatermark, leaderEpoch } = ready;
+    const { received = (record) => record } = this.#client;
+    at.highWatermark = highWatermark;
     const generation = this.#generation;
     const { topic, topicId, partition, resets } = at;
     await this.#options.onBatch({
       topic,
       partition,
-      records: records.map(({ headers, leaderEpoch, ...record }) => {
-        return { ...record, topic, topicId, partition, epoch: logEpoch(leaderEpoch, resets), headers };
+      records: records.map(({ headers, leaderEpoch: given, ...record }) => {
+        const epoch = logEpoch(given, resets);
+        return received({ ...record, topic, topicId, partition, epoch, headers }, leaderEpoch);
       }),
       bad: undefined,
       highWatermark,
       heartbeat: () => this.#heartbeat(),
-      commit: (offset) => this.#commit(at, offset, generation),
+      commit: (offset) =>
+        this.#commit(
+          at,
+          offset,
+          records.findLast((record) => record.offset < offset)?.leaderEpoch,
+          generation,
+        ),
       isAssigned: () => generation === this.#generation && this.#assigned.includes(at),
       isRunning: () => !this.#stopped && !this.#crashed,
       pause: () => {
@@ -215,7 +193,7 @@ export class SimulatedMember implements GroupMember {
   }
 
   /** At the broker: the next partition in turn that has something. */
-  #fetch(): Fetched | 'made anew' | undefined {
+  #fetch(): Fetched | Lost | 'made anew' | undefined {
     for (let tried = 0; tried < this.#assigned.length; tried += 1) {
       const at = this.#assigned[this.#next % this.#assigned.length];
       this.#next += 1;
@@ -225,10 +203,24 @@ export class SimulatedMember implements GroupMember {
       const topic = this.#kafka.topic(at.topic);
       if (topic.id !== at.topicId) return 'made anew';
       const log = topic.partitions[at.partition] ?? [];
+      const lost = lostOf(this.#kafka, at, log, this.#client);
+      if (lost !== undefined) return lost;
       const records = log.slice(at.position, at.position + FETCHED);
-      if (records.length > 0) return { at, records, highWatermark: log.length };
+      const { leaderEpoch } = topic;
+      if (records.length > 0) return { at, records, highWatermark: log.length, leaderEpoch };
     }
     return undefined;
+  }
+
+  /** Moves the partition to where its log goes on. */
+  async #reset({ at, to }: Lost): Promise<void> {
+    const { topic, partition, position } = at;
+    const found = await this.#requests.send(() => goesOnAt(this.#kafka, { at, to }));
+    if (found === undefined) return;
+    const { offset, leaderEpoch } = found;
+    const resets = resetsAfter(at.resets, to);
+    await this.#commit(at, offset, leaderEpoch, this.#generation, resets);
+    this.#options.onPositionReset({ topic, partition, position, to, offset });
   }
 
   #waitForRecords(): Promise<void> {
@@ -263,15 +255,25 @@ export class SimulatedMember implements GroupMember {
     if (answer !== 'ok') throw new Rejoin(answer);
   }
 
-  async #commit(at: Assigned, offset: number, generation: number): Promise<void> {
+  /** @param leaderEpoch of the record before */
+  async #commit(
+    at: Assigned,
+    offset: number,
+    leaderEpoch: number | undefined,
+    generation: number,
+    resets = at.resets,
+  ): Promise<void> {
+    const metadata = at.metadata({ resets, leaderEpoch });
     const answer = await this.#requests.send(() =>
       this.#kafka
         .group(this.#options.groupId)
-        .commit(this.#id, generation, at, { offset, metadata: at.metadata }),
+        .commit(this.#id, generation, at, { offset, metadata, leaderEpoch }),
     );
     this.#options.onAnswer();
     if (answer !== 'ok') throw new Rejoin(answer);
     at.position = offset;
+    at.leaderEpoch = leaderEpoch;
+    at.resets = resets;
   }
 
   async #refreshMetadata(): Promise<void> {

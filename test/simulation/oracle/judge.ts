@@ -1,6 +1,7 @@
-import type { LedgerEvent } from '../world/ledger.ts';
+import { isBehind, type LedgerEvent } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import { outOfPlace } from './cursors.ts';
+import { broughtBack, mayBeDeleted } from './deleted.ts';
 import { needless } from './needless.ts';
 import type { Receiver } from './receiver.ts';
 import { isUncovered, mayComeAgain } from './uncovered.ts';
@@ -13,6 +14,7 @@ export function judge(world: World): string[] {
       ...unexpected(world, receiver),
       ...missing(world, receiver),
       ...needless(world, receiver),
+      ...(receiver.asked.field === receiver.asked.topic ? [] : broughtBack(world, receiver)),
     ]),
     ...world.clients.flatMap((client) => outOfPlace(world, client)),
   ];
@@ -23,7 +25,7 @@ function unexpected(world: World, receiver: Receiver): string[] {
   const { name, pod, asked, deliveries, faults } = receiver;
   const violations = faults.map((fault) => `${name} on ${pod} got ${fault}`);
   const seen = new Set<string>();
-  const last = new Map<string, number>();
+  const last = new Map<string, LedgerEvent>();
   for (const { number, tellings } of deliveries) {
     const event = ledger.events[number - 1];
     if (event === undefined) {
@@ -39,11 +41,12 @@ function unexpected(world: World, receiver: Receiver): string[] {
     }
     seen.add(id);
     const order = `${part} ${orderOf(event)}`;
-    const before = last.get(order) ?? -1;
-    if (event.offset < before) {
-      violations.push(`${name} on ${pod} got ${number} (${order}/${event.offset}) after offset ${before}`);
-    }
-    last.set(order, Math.max(before, event.offset));
+    const before = last.get(order);
+    if (before !== undefined && isBehind(before, event)) {
+      violations.push(
+        `${name} on ${pod} got ${number} (${order}/${placeOf(event)}) after ${placeOf(before)}`,
+      );
+    } else last.set(order, event);
   }
   return violations;
 }
@@ -57,27 +60,36 @@ function missing(world: World, receiver: Receiver): string[] {
     .filter((event) => event.isProbe || !told.some(({ at }) => at >= event.at))
     .filter((event) => (event.isProbe ? endedAt === Infinity : !isUncovered(world, receiver, event)))
     .map(
-      ({ number, topicId, partition, offset, at, isProbe }) =>
-        `${name} on ${pod} missed ${isProbe ? 'the probe ' : ''}${number} (${topicId}/${partition}/${offset}, ` +
-        `produced at ${(at - world.time.now + world.time.elapsed).toFixed(0)}) and was not told`,
+      (event) =>
+        `${name} on ${pod} missed ${event.isProbe ? 'the probe ' : ''}${event.number} ` +
+        `(${event.topicId}/${event.partition}/${placeOf(event)}, produced at ${(event.at - world.time.now + world.time.elapsed).toFixed(0)}) and was not told`,
     );
 }
 
-/** What was produced since it had joined; where it begins with the last events, also what is behind the first of them. */
-function owedTo({ ledger }: World, receiver: Receiver): (event: LedgerEvent) => boolean {
+/** What was produced since it had joined; where it begins with the last events, also what is behind the first of them and not deleted. */
+function owedTo(world: World, receiver: Receiver): (event: LedgerEvent) => boolean {
   const { asked, joinedAt = Infinity, deliveries } = receiver;
-  const first = new Map<string, number>();
+  const first = new Map<string, LedgerEvent>();
   for (const { number } of asked.field === asked.topic ? [] : deliveries) {
-    const event = ledger.events[number - 1];
+    const event = world.ledger.events[number - 1];
     if (event === undefined) continue;
-    first.set(orderOf(event), Math.min(event.offset, first.get(orderOf(event)) ?? Infinity));
+    const known = first.get(orderOf(event));
+    if (known === undefined || isBehind(known, event)) first.set(orderOf(event), event);
   }
-  return (event) => event.at > joinedAt || event.offset > (first.get(orderOf(event)) ?? Infinity);
+  return (event) => {
+    const begin = first.get(orderOf(event));
+    if (event.at > joinedAt) return true;
+    return begin !== undefined && isBehind(event, begin) && !mayBeDeleted(world, event);
+  };
 }
 
 /** Per channel and partition, and a topic that is made anew begins again. */
 function orderOf({ topicId, partition, channel }: LedgerEvent): string {
   return `${topicId}/${partition}/${channel}`;
+}
+
+function placeOf({ offset, leaderEpoch }: LedgerEvent): string {
+  return `${offset}.${leaderEpoch}`;
 }
 
 function isFor({ asked }: Receiver, { topic, channel, malformed }: LedgerEvent): boolean {

@@ -21,6 +21,8 @@ const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'cut-off-from-kafka',
   'more-partitions',
   'topic-made-anew',
+  'leader-elected',
+  'end-of-log-lost',
 ]);
 
 /** A pod that listens to a topic for so short a time may not know yet where it stands: then it tells. */

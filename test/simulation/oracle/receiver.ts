@@ -12,6 +12,8 @@ interface Delivery {
   readonly number: number;
   /** How often it had been told before that events may be missing. */
   readonly tellings: number;
+  /** When its subscription began with the last events; undefined: where it had been before. */
+  readonly beganAt: number | undefined;
   readonly cursor: unknown;
 }
 
@@ -38,6 +40,7 @@ export abstract class Receiver {
   /** From when on it is to get all events, or be told. */
   joinedAt: number | undefined;
   endedAt: number | undefined;
+  protected beganAt: number | undefined;
   group: Group | undefined;
 
   constructor(name: string, asked: Asked) {
@@ -51,7 +54,10 @@ export abstract class Receiver {
   protected note(result: Received): number | undefined {
     const number = result.data?.[this.asked.topic]?.number;
     if (number === undefined) this.faults.push(JSON.stringify(result));
-    else this.deliveries.push({ number, tellings: this.told.length, cursor: result.extensions?.cursor });
+    else {
+      const { told, beganAt } = this;
+      this.deliveries.push({ number, tellings: told.length, beganAt, cursor: result.extensions?.cursor });
+    }
     return number;
   }
 }

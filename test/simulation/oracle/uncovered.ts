@@ -12,7 +12,8 @@ const LONGEST_LAG_MS = 3_000;
 export function isUncovered(world: World, subscriber: Receiver, event: LedgerEvent): boolean {
   return (
     isGone(subscriber) ||
-    isDeleted(world, event) ||
+    isLostUnconsumed(world, event) ||
+    isPassedOver(world, event) ||
     startedAtItsEnd(world, event) ||
     isLostWithItsPublisher(world, subscriber, event) ||
     isBehindALostBranch(world, event)
@@ -24,10 +25,19 @@ function isGone({ endedAt }: Receiver): boolean {
   return endedAt !== undefined;
 }
 
-/** Its topic was deleted before the group had consumed it. */
-function isDeleted({ ledger }: World, { topicId, partition, offset }: LedgerEvent): boolean {
-  const committed = ledger.deleted.get(topicId);
-  return committed !== undefined && offset >= (committed.get(partition) ?? 0);
+/** Its topic was deleted, or its log has lost its end, before the group had consumed it. */
+function isLostUnconsumed({ ledger }: World, { number }: LedgerEvent): boolean {
+  return ledger.unconsumed.has(number);
+}
+
+/** Its log had lost its end, which was filled again before a client noticed that does not name leader epochs. */
+function isPassedOver({ kafka }: World, { topicId, partition, offset, leaderEpoch }: LedgerEvent): boolean {
+  return kafka.passedOver.some(
+    (passed) =>
+      passed.topicId === topicId &&
+      passed.partition === partition &&
+      passed.records.some((record) => record.offset === offset && record.leaderEpoch === leaderEpoch),
+  );
 }
 
 /**
@@ -35,7 +45,7 @@ function isDeleted({ ledger }: World, { topicId, partition, offset }: LedgerEven
  * the group's positions, so that the group looks like a new one, which starts at the end.
  */
 function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent): boolean {
-  if (![...ledger.deleted.keys()].some((id) => id !== topicId && id.startsWith(`${topic}-`))) return false;
+  if (![...ledger.deleted].some((id) => id !== topicId && id.startsWith(`${topic}-`))) return false;
   return ledger.looks.some(
     (look) =>
       look.topicId === topicId &&

@@ -36,6 +36,10 @@ export class SimulatedClient extends Receiver {
   #connection: ClientConnection | undefined;
   #sockets = 0;
   #greetedAt = 0;
+  /** When it connected last. */
+  #connectedAt = 0;
+  /** Whether it asked then for what it had missed. */
+  #isResuming = false;
   /** Whether its present subscription has begun. */
   #isGreeted = false;
 
@@ -84,6 +88,8 @@ export class SimulatedClient extends Receiver {
     this.#sockets += 1;
     pod.connections.add(connection);
     const { resume } = this.#position.payload.extensions ?? {};
+    this.#connectedAt = time.now;
+    this.#isResuming = resume !== null;
     trace(() => `connects to ${pod.name} with ${String(resume)}`);
     time.after(latencyMs(), pod.owner, () => pod.admit(connection, this, resume));
   }
@@ -113,6 +119,7 @@ export class SimulatedClient extends Receiver {
     if (recovered !== undefined) {
       if (recovered && this.joinedAt !== undefined) this.resumed += 1;
       this.#greetedAt = time.now;
+      this.beganAt = recovered && this.#isResuming ? undefined : this.#connectedAt;
       this.joinedAt ??= time.now;
       this.#isGreeted = true;
       trace(() => `is greeted: ${json}`);

@@ -1,3 +1,5 @@
+import { leaderEpochOf } from '../../../src/events/log-position.ts';
+import type { Publication } from '../../../src/events/publisher.ts';
 import type { TopicName } from './graph.ts';
 
 /** One event, as Kafka has it. */
@@ -8,6 +10,8 @@ export interface LedgerEvent {
   readonly topicId: string;
   readonly partition: number;
   readonly offset: number;
+  /** Of the partition, as it was produced. */
+  readonly leaderEpoch: number;
   readonly channel: string;
   /** When it was produced. */
   readonly at: number;
@@ -15,6 +19,12 @@ export interface LedgerEvent {
   readonly malformed: boolean;
   /** One of those at the end, when all faults are over: it has to arrive. */
   readonly isProbe: boolean;
+}
+
+/** A key that is deleted: that of a channel. */
+export interface LedgerTombstone extends Omit<LedgerEvent, 'number' | 'at' | 'malformed' | 'isProbe'> {
+  /** When Redis acknowledged it first. */
+  acknowledgedAt: number | undefined;
 }
 
 /** One attempt of a pod to publish an event, and whether Redis acknowledged it. */
@@ -55,17 +65,60 @@ interface Look {
 /** What has been produced and published. */
 export class Ledger {
   readonly events: LedgerEvent[] = [];
+  readonly tombstones: LedgerTombstone[] = [];
   /** By number of the event. */
   readonly attempts = new Map<number, Attempt[]>();
   readonly passedOver: PassedOver[] = [];
   readonly losses: Loss[] = [];
   readonly looks: Look[] = [];
-  /** When topics were made anew: what the group had not consumed of them by then is gone with them. */
-  readonly deleted = new Map<string, ReadonlyMap<number, number>>();
+  /** Ids of topics that were made anew since. */
+  readonly deleted = new Set<string>();
+  /** Numbers of events that were lost with their log, or the end of it, before the group had consumed them. */
+  readonly unconsumed = new Set<number>();
+
+  /**
+   * A log is lost from an offset on.
+   *
+   * @param consumed of the group: the offset behind what it has consumed of the log, and the leader epoch of that
+   */
+  lost(
+    {
+      topicId,
+      partition,
+      from,
+    }: { readonly topicId: string; readonly partition: number; readonly from: number },
+    consumed: { readonly offset: number; readonly leaderEpoch: number | undefined } | undefined,
+  ): void {
+    const { offset = 0, leaderEpoch = 0 } = consumed ?? {};
+    const last = { offset: offset - 1, leaderEpoch };
+    for (const event of this.events) {
+      const isOfLog = event.topicId === topicId && event.partition === partition;
+      if (isOfLog && event.offset >= from && isBehind(event, last)) this.unconsumed.add(event.number);
+    }
+  }
+
+  /** Redis has acknowledged what deletes a key. */
+  acknowledged({ source }: Publication, at: number): void {
+    for (const tombstone of this.tombstones) {
+      const { topicId, partition, offset, leaderEpoch } = tombstone;
+      if (topicId !== source?.topicId || partition !== source.partition || offset !== source.offset) continue;
+      if (leaderEpoch === leaderEpochOf(source)) tombstone.acknowledgedAt ??= at;
+    }
+  }
 
   attempted(number: number, attempt: Attempt): void {
     const attempts = this.attempts.get(number);
     if (attempts === undefined) this.attempts.set(number, [attempt]);
     else attempts.push(attempt);
   }
+}
+
+/** Whether one comes later in a log: where this has lost its end, offsets are given once more, in a higher leader epoch. */
+export function isBehind(
+  one: Pick<LedgerEvent, 'offset' | 'leaderEpoch'>,
+  other: Pick<LedgerEvent, 'offset' | 'leaderEpoch'>,
+): boolean {
+  return one.leaderEpoch === other.leaderEpoch
+    ? one.offset > other.offset
+    : one.leaderEpoch > other.leaderEpoch;
 }

@@ -1,6 +1,7 @@
 import type { Bus, Listener, Subscription } from '../../../src/bus/bus.ts';
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
+import type { Topic } from '../../../src/graph/graph.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { KafkaSource } from '../../../src/ingest/kafka/source.ts';
@@ -78,7 +79,7 @@ export class SimulatedPod implements ClientPod {
         KAFKA_SESSION_TIMEOUT_MS: options.sessionSeconds * 1_000,
         REDIS_PREFIX: PREFIX,
       },
-      topics: shared.graph.topics,
+      topics: keeping(options.histories, shared.graph.topics),
       publisher: this.#watched(defect.publisher?.(this.#bus, redis.connection) ?? this.#bus),
       metrics,
       log,
@@ -111,6 +112,7 @@ export class SimulatedPod implements ClientPod {
           const read = await this.#bus.readHistory(...asked);
           return defect.history?.(read) ?? read;
         },
+        deletions: (...asked) => this.#bus.deletions(...asked),
       },
       budget: NO_BUDGET,
       limiter: new FairLimiter(100, () => time.now),
@@ -238,7 +240,9 @@ export class SimulatedPod implements ClientPod {
         return subscribed;
       },
       publish: async (topic, batch) => {
-        const attempts = batch.map((publication) => {
+        const deletions = batch.filter(({ deletes }) => deletes !== undefined);
+        const events = batch.filter(({ deletes }) => deletes === undefined);
+        const attempts = events.map((publication) => {
           const servers = this.redis.serversOf(topic);
           const attempt = { pod: this.name, at: time.now, servers, acknowledged: false };
           const number = numberOf(publication);
@@ -253,11 +257,19 @@ export class SimulatedPod implements ClientPod {
           failed = new Set(thrown instanceof PublishError ? thrown.failed : batch);
           throw thrown;
         } finally {
+          for (const deletion of deletions) {
+            if (!failed.has(deletion)) ledger.acknowledged(deletion, time.now);
+          }
           for (const { publication, attempt } of attempts) attempt.acknowledged = !failed.has(publication);
         }
       },
     };
   }
+}
+
+/** The topics of a graph that says of what there is history. */
+function keeping(histories: ReadonlyMap<string, HistorySettings>, topics: ReadonlyMap<string, Topic>) {
+  return new Map([...topics].map(([name, topic]) => [name, { ...topic, history: histories.get(name) }]));
 }
 
 function numberOf({ payload }: Publication): number {

@@ -27,6 +27,7 @@ export class SimulatedSubscriber extends Receiver implements Subscriber {
     this.#options = options;
     this.wantsGaps = options.wantsGaps;
     this.pod = options.pod;
+    this.beganAt = options.now();
   }
 
   deliver({ json }: SerializedResult): void {

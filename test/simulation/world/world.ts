@@ -3,7 +3,7 @@ import type { Plan, PlannedClient, PlannedSubscription } from '../faults/plan.ts
 import { SimulatedKafka } from '../kafka/cluster.ts';
 import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { SimulatedDriver } from '../kafka/driver.ts';
-import type { Starts } from '../kafka/member.ts';
+import type { Starts } from '../kafka/starting.ts';
 import { Random } from '../../helpers/random.ts';
 import { SimulatedCluster } from '../redis/cluster.ts';
 import { Network } from '../redis/network.ts';
@@ -95,12 +95,11 @@ export class World {
       redis: this.cluster
         ? clusterRedis(this.network, owner, this.cluster)
         : singleRedis(this.network, owner, defect),
-      driver: new SimulatedDriver(
-        this.kafka,
-        owner,
-        random('kafka'),
-        this.#watched(owner, defect.starts?.()),
-      ),
+      driver: new SimulatedDriver(this.kafka, owner, random('kafka'), {
+        starts: this.#watched(owner, defect.starts?.()),
+        namesEpochs: plan.namesEpochs,
+        received: defect.received,
+      }),
       sessionSeconds: plan.sessionSeconds,
       histories: new Map(isOlder ? [] : Object.entries(plan.histories)),
       defect,
@@ -176,13 +175,23 @@ export class World {
       key: Buffer.from(channel),
       value: Buffer.from(value),
     });
-    const { id: topicId } = this.kafka.topic(topic);
-    const at = this.time.now;
-    this.ledger.events.push({ number, topic, topicId, partition, offset, channel, at, malformed, isProbe });
+    const { id: topicId, leaderEpoch } = this.kafka.topic(topic);
+    const position = { topicId, partition, offset, leaderEpoch };
+    this.ledger.events.push({ number, topic, ...position, channel, at: this.time.now, malformed, isProbe });
     this.trace.add(
       'kafka',
-      () => `${number} is produced: ${topicId}/${partition}/${offset}, channel ${channel}`,
+      () => `${number} is produced: ${topicId}/${partition}/${offset}.${leaderEpoch}, channel ${channel}`,
     );
+  }
+
+  /** Produces a tombstone for the key of the channel. */
+  remove(topic: LedgerEvent['topic'], channel: string): void {
+    const partition = this.partitionOf(topic, channel);
+    const offset = this.kafka.produce(topic, partition, { key: Buffer.from(channel), value: null });
+    const { id: topicId, leaderEpoch } = this.kafka.topic(topic);
+    const position = { topicId, partition, offset, leaderEpoch };
+    this.ledger.tombstones.push({ topic, ...position, channel, acknowledgedAt: undefined });
+    this.trace.add('kafka', () => `${channel} is deleted: ${topicId}/${partition}/${offset}.${leaderEpoch}`);
   }
 
   partitionOf(topic: LedgerEvent['topic'], channel: string): number {
@@ -194,7 +203,7 @@ export class World {
     const group = this.kafka.group(GROUP);
     return this.kafka.partitionsOf(['news', 'bids']).every((at) => {
       const end = this.kafka.topic(at.topic).partitions[at.partition]?.length ?? 0;
-      return end === 0 || group.committed(at)?.offset === end;
+      return (group.committed(at)?.offset ?? 0) === end;
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from '../connection.ts';
-import { APPEND, INTEREST, JOIN } from '../history-scripts.ts';
+import { APPEND, INTEREST, JOIN, KEYS_MAY_MOVE } from '../history-scripts.ts';
 import { PUBLISH_ON_ALL } from '../publish-commands.ts';
 
 const SCRIPTS = new Map(
@@ -22,7 +22,10 @@ export function sharded(command: Command): Command {
 }
 
 function shardedScript(script: string): string {
-  return script.replaceAll("'PUBLISH'", "'SPUBLISH'").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
+  return script
+    .replaceAll("'PUBLISH'", "'SPUBLISH'")
+    .replaceAll("'NUMSUB'", "'SHARDNUMSUB'")
+    .replace(KEYS_MAY_MOVE, 'local keysMayMove = true');
 }
 
 /** Whether a node says that the slot is elsewhere, or moves just now, or is not served. */

@@ -19,7 +19,10 @@ export const LIBRARY: Readonly<Record<string, LuaValue>> = {
         ? String(value)
         : typeName(value),
   string: LuaTable.of({ format, match: (text, pattern) => match(textOf(text), textOf(pattern)) }),
-  math: LuaTable.of({ floor: (value) => Math.floor(numberOf(value)) }),
+  math: LuaTable.of({
+    floor: (value) => Math.floor(numberOf(value)),
+    max: (one, other) => Math.max(numberOf(one), numberOf(other)),
+  }),
 };
 
 /** What compiled scripts do with values, beside what JavaScript does in the same way. */

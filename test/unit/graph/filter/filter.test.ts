@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import test, { describe, it, type TestContext } from 'node:test';
 import type { Arguments } from '../../../../src/graph/graph.ts';
 import type { Event } from '../../../../src/events/event.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
+import { FilterIndex } from '../../../../src/hub/filter-index.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { graphFolder } from '../graph-folder.ts';
 
@@ -37,17 +38,24 @@ const TYPES = `
 type Passes = (event: Event, viewer?: Json) => boolean;
 
 /** A filter as the gateway makes it of a schema, with the arguments of one subscription. */
-async function filterOf(
-  t: TestContext,
-  where: string,
-  args: Arguments,
-  code?: string,
-): Promise<Passes | undefined> {
+async function filterOf(t: TestContext, where: string, args: Arguments, code?: string) {
   const schema = `type Subscription { bid(${ARGUMENTS}): Bid @event(topic: "bids") @filter(where: ${where}) } ${TYPES}`;
   const folder = await graphFolder(t, { 'schema.graphql': schema, ...(code && { 'graph.js': code }) });
   const { bindings } = await loadGraph(folder);
-  const filter = bindings.get('bid')?.filter?.(args);
-  return filter && ((event, viewer = {}) => filter.passes(event, viewer));
+  return bindings.get('bid')?.filter?.(args);
+}
+
+async function passing(...of: Parameters<typeof filterOf>): Promise<Passes | undefined> {
+  const filter = await filterOf(...of);
+  if (filter === undefined) return undefined;
+  const index = new FilterIndex();
+  index.add({ plan: { filter } });
+  return (event, viewer = {}) => {
+    const passes = filter.passes(event, viewer);
+    const isFound = index.matching(event).values().next().done !== true;
+    assert.ok(isFound || !passes, 'what passes meets what the filter requires');
+    return passes;
+  };
 }
 
 type Row = readonly [where: string, args: Arguments, event: Event, passes: boolean];
@@ -170,7 +178,7 @@ describe('@filter', () => {
   for (const [name, rows] of Object.entries(GROUPS)) {
     it(name, async (t) => {
       for (const [where, args, event, passes] of rows) {
-        const predicate = await filterOf(t, where, args);
+        const predicate = await passing(t, where, args);
         const what = `${where} with ${JSON.stringify(args)} on ${JSON.stringify(event)}`;
         assert.equal(predicate?.(event), passes, what);
       }
@@ -179,19 +187,19 @@ describe('@filter', () => {
 
   it('loses a condition whose argument is absent or null', async (t) => {
     const where = '{ amount: { gte: "$n", lt: "$m" } }';
-    const both = await filterOf(t, where, { n: 5, m: null });
+    const both = await passing(t, where, { n: 5, m: null });
     assert.equal(both?.({ amount: 100 }), true);
     assert.equal(both?.({ amount: 4 }), false);
-    assert.equal(await filterOf(t, where, { m: null }), undefined);
+    assert.equal(await passing(t, where, { m: null }), undefined);
   });
 
   it('loses and, or and not that become empty', async (t) => {
-    assert.equal(await filterOf(t, '{ not: { amount: { eq: "$n" } } }', {}), undefined);
+    assert.equal(await passing(t, '{ not: { amount: { eq: "$n" } } }', {}), undefined);
     assert.equal(
-      await filterOf(t, '{ or: [{ amount: { eq: "$n" } }, { note: { eq: "$text" } }] }', {}),
+      await passing(t, '{ or: [{ amount: { eq: "$n" } }, { note: { eq: "$text" } }] }', {}),
       undefined,
     );
-    const rest = await filterOf(t, '{ or: [{ not: { amount: { eq: "$n" } } }, { note: { eq: "a" } }] }', {});
+    const rest = await passing(t, '{ or: [{ not: { amount: { eq: "$n" } } }, { note: { eq: "a" } }] }', {});
     assert.equal(rest?.({ note: 'b' }), false);
   });
 
@@ -202,7 +210,7 @@ describe('@filter', () => {
         Day: { serialize: (day) => 'day ' + day, parseValue: (text) => Number(text.slice(4)) },
       } });`;
     const passes = async (where: string, args: Arguments, event: Event) =>
-      (await filterOf(t, where, args, code))?.(event);
+      (await passing(t, where, args, code))?.(event);
     assert.equal(await passes('{ state: { eq: "OPEN" } }', {}, { state: 'open' }), true);
     assert.equal(await passes('{ state: { eq: "$state" } }', { state: 'open' }, { state: 'open' }), true);
     assert.equal(
@@ -267,7 +275,27 @@ const VIEWERS: readonly (readonly [where: string, event: Event, viewer: Json, pa
 describe('@filter on the viewer', () => {
   for (const [where, event, viewer, passes] of VIEWERS) {
     it(`${passes ? 'passes' : 'rejects'} ${JSON.stringify(event)} by ${where} for ${JSON.stringify(viewer)}`, async (t) => {
-      assert.equal((await filterOf(t, where, {}))?.(event, viewer), passes);
+      assert.equal((await passing(t, where, {}))?.(event, viewer), passes);
     });
+  }
+});
+
+test('a filter requires one comparison that must hold, of those with arguments the one that tells most apart', async (t) => {
+  const texts = Array.from({ length: 17 }, (_, n) => `${n}`);
+  for (const [where, args, expected] of [
+    ['{ amount: { gte: "$n" }, note: { eq: "$text" } }', { n: 5, text: 'a' }, ['note', 'in', 'a']],
+    ['{ amount: { gte: "$n" }, note: { eq: "$text" } }', { n: 5 }, ['amount', 'gte', 5]],
+    ['{ note: { eq: "b" }, amount: { lt: "$n" } }', { n: 5 }, ['amount', 'lt', 5]],
+    ['{ bid_id: { in: "$ids" } }', { ids: ['7', 'x'] }, ['bid_id', 'in', '7', 7, 'x']],
+    ['{ seller: { address: { city: { eq: "$text" } } } }', { text: 'a' }, ['seller.address.city', 'in', 'a']],
+    ['{ note: { in: "$texts" }, amount: { gt: "$n" } }', { texts, n: 1 }, ['amount', 'gt', 1]],
+    ['{ or: [{ amount: { eq: 1 } }, { note: { eq: "$text" } }] }', { text: 'a' }, undefined],
+    ['{ not: { note: { eq: "$text" } } }', { text: 'a' }, undefined],
+    ['{ note: { ne: "$text" }, tags: { contains: "$text" } }', { text: 'a' }, undefined],
+    ['{ note: { eq: "$viewer.id" } }', {}, undefined],
+  ] as const) {
+    const requires = (await filterOf(t, where, args))?.requires;
+    const actual = requires && [requires.path.join('.'), requires.operator, ...requires.operands];
+    assert.deepEqual(actual, expected, where);
   }
 });

@@ -1,0 +1,15 @@
+import type { LogBefore } from '../../../src/ingest/kafka/position-text.ts';
+import type { TopicPartition } from './group.ts';
+
+/** What a member has of one partition. */
+export interface Assigned extends TopicPartition {
+  /** To go with each commit. */
+  readonly metadata: (log: LogBefore) => string;
+  /** How often its position was reset. */
+  resets: number;
+  position: number;
+  /** Of the record before the position. Undefined: there is none, or it is not known. */
+  leaderEpoch: number | undefined;
+  highWatermark: number | undefined;
+  paused: boolean;
+}

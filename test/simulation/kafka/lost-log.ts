@@ -1,0 +1,53 @@
+import type { Assigned } from './assigned.ts';
+import type { SimulatedKafka, StoredRecord } from './cluster.ts';
+
+/** The log of a partition does not hold what was consumed of it. */
+export interface Lost {
+  readonly at: Assigned;
+  readonly to: 'divergence' | 'end';
+}
+
+/**
+ * At the broker, as it answers a fetch.
+ *
+ * @param client one that names no leader epoch does not notice where the log has been filled again
+ */
+export function lostOf(
+  kafka: SimulatedKafka,
+  at: Assigned,
+  log: readonly StoredRecord[],
+  { namesEpochs }: { readonly namesEpochs: boolean },
+): Lost | undefined {
+  if (heldUpTo(log, at) === at.position) return undefined;
+  if (namesEpochs && at.leaderEpoch !== undefined) return { at, to: 'divergence' };
+  if (at.position > log.length) return { at, to: 'end' };
+  passOver(kafka, at, log, at.position);
+  at.leaderEpoch = epochBefore(log, at.position);
+  return undefined;
+}
+
+/** At the broker: where the partition goes on, unless its topic was made anew meanwhile. */
+export function goesOnAt(kafka: SimulatedKafka, { at, to }: Lost) {
+  const topic = kafka.has(at.topic) ? kafka.topic(at.topic) : undefined;
+  if (topic?.id !== at.topicId) return undefined;
+  const log = topic.partitions[at.partition] ?? [];
+  const offset = to === 'end' ? Math.min(at.position, log.length) : heldUpTo(log, at);
+  if (to === 'end') passOver(kafka, at, log, offset);
+  return { offset, leaderEpoch: epochBefore(log, offset) };
+}
+
+/** Of the record before this offset. */
+export function epochBefore(log: readonly StoredRecord[], offset: number): number | undefined {
+  return log[offset - 1]?.leaderEpoch;
+}
+
+function passOver(kafka: SimulatedKafka, at: Assigned, log: readonly StoredRecord[], next: number): void {
+  const { topicId, partition } = at;
+  kafka.passedOver.push({ topicId, partition, records: log.slice(heldUpTo(log, at), next) });
+}
+
+/** Up to where a log holds what was consumed of it. */
+function heldUpTo(log: readonly StoredRecord[], { position, leaderEpoch = Infinity }: Assigned): number {
+  const other = log.findIndex((record) => record.leaderEpoch > leaderEpoch);
+  return Math.min(position, other < 0 ? log.length : other);
+}
