@@ -146,7 +146,9 @@ test('redis: what pods of the version before have kept is read, and gone on with
   assert.equal(position.epoch, 'e1');
   assert.deepEqual([channels[0]?.from, channels[0]?.messages.map(placeIn)], [1, ['6', '7', '8.2']]);
   assert.deepEqual(pod.gaps, []);
+  // And so do they read it.
   assert.equal(await client.hget(STATE_KEY, 'offset::0'), '8.2');
+  assert.equal(await client.lindex(list, -1), '{"h":["e1",4],"v":1,"o":8,"e":2}');
 });
 
 for (const [name, read] of Object.entries({ 'a read': true, 'the next deletion': false })) {
