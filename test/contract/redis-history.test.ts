@@ -184,13 +184,16 @@ test('redis: what pods of the version before have kept is read, and gone on with
   assert.equal(position.epoch, 'e1');
   assert.deepEqual([channels[0]?.from, channels[0]?.messages.map(placeIn)], [1, ['6', '7', '8.2']]);
   assert.deepEqual(pod.gaps, []);
+  // And so do they read it.
   assert.equal(await client.hget(STATE_KEY, 'offset::0'), '8.2');
+  assert.equal(await client.lindex(list, -1), '{"h":["e1",4],"v":1,"o":8,"e":2}');
 });
+
+const tombstone = (n: number) => deletionOf('x', { topicId: undefined, partition: 0, offset: n });
 
 for (const [name, read] of Object.entries({ 'a read': true, 'the next deletion': false })) {
   test(`redis: deleted keys of which Redis has lost the record, as where pods of the version before renewed lists alone, are forgotten with ${name}`, async (t) => {
     const { pod, client } = await setUp(t);
-    const tombstone = (n: number) => deletionOf('x', { topicId: undefined, partition: 0, offset: n });
     const deletions = async () => {
       const { epoch, sequence } = (await pod.bus.readHistory(TOPIC, [CHANNEL], 0, ALL)).position;
       const { upTo: deleted, forgottenUpTo } = await pod.bus.deletions(TOPIC, epoch, ['x']);

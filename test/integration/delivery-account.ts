@@ -3,23 +3,23 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Client } from 'graphql-ws';
-import type { Kafka, Producer } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { eventually } from '../helpers/eventually.ts';
 import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { kafkaAdmin, kafkaClient, kafkaProducer } from '../helpers/kafka-client.ts';
+import { kafkaAdmin, kafkaClient } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { kafkaBrokers } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { createTopics } from '../helpers/topic.ts';
+import { Sender, type Item, type Spread } from './sender.ts';
 
 const PODS = 2;
 export const PARTITIONS = 4;
 const FEW: Spread = { keys: 10, partitions: PARTITIONS };
 const SUBSCRIPTIONS_PER_CLIENT = 20;
-const SENDS_PER_SECOND = 100;
 
 /** Then events that have not come to all are sent once more: those behind a fault may be among what it has lost. */
 const LAST_MS = 5_000;
@@ -44,18 +44,6 @@ export const SEVERAL_KEYS = {
   burst: 5,
   secondsAfter: 3,
 };
-
-/** How many keys and partitions there are. */
-interface Spread {
-  readonly keys: number;
-  readonly partitions: number;
-}
-
-interface Item {
-  readonly id: string;
-  readonly n: number;
-  readonly partition: number;
-}
 
 interface Subscriber {
   readonly pod: GatewayProcess;
@@ -179,77 +167,6 @@ function subscribe(
     const received = new Received<{ item: Item }>(clients.at(-1) as Client, QUERY, variables, { gaps: true });
     return { pod, ids, received };
   });
-}
-
-const createPartitioner =
-  () =>
-  ({ message: { value } }: { message: { value: Buffer | string | null } }) =>
-    (JSON.parse(String(value)) as Item).partition;
-
-class Sender {
-  readonly sent: (Item & { readonly at: number })[] = [];
-  readonly #topic: string;
-  readonly #spread: Spread;
-  readonly #burst: number;
-  readonly #producer: Producer;
-  #stopping = new AbortController();
-  #sending: Promise<void> | undefined;
-
-  private constructor(topic: string, spread: Spread, burst: number, producer: Producer) {
-    this.#topic = topic;
-    this.#spread = spread;
-    this.#burst = burst;
-    this.#producer = producer;
-  }
-
-  static async start(
-    t: TestContext,
-    kafka: Kafka,
-    topic: string,
-    spread: Spread,
-    burst: number,
-  ): Promise<Sender> {
-    // What a broker has taken without saying so is not taken once more.
-    const once = { idempotent: true, maxInFlightRequests: 1 };
-    const producer = await kafkaProducer(t, kafka, { createPartitioner, ...once });
-    const sender = new Sender(topic, spread, burst, producer);
-    t.after(() => sender.hold());
-    sender.release();
-    return sender;
-  }
-
-  async hold(): Promise<void> {
-    this.#stopping.abort();
-    await this.#sending;
-  }
-
-  release(): void {
-    this.#stopping = new AbortController();
-    this.#sending = this.#run(this.#stopping.signal);
-  }
-
-  /** One more event for each key. */
-  async sendToAll(): Promise<void> {
-    await this.hold();
-    await this.#send(this.#spread.keys);
-  }
-
-  async #run(stopping: AbortSignal): Promise<void> {
-    while (!stopping.aborted) {
-      await passes(1_000 / SENDS_PER_SECOND);
-      await this.#send(this.#burst);
-    }
-  }
-
-  async #send(count: number): Promise<void> {
-    const { keys, partitions } = this.#spread;
-    const messages = range(this.sent.length, this.sent.length + count).map((n) => {
-      const item = { id: String(n % keys), n, partition: (n % keys) % partitions };
-      this.sent.push({ ...item, at: Date.now() });
-      return { key: item.id, value: JSON.stringify(item) };
-    });
-    await eventually(() => this.#producer.send({ topic: this.#topic, messages }));
-  }
 }
 
 /** Each subscriber has got the last event of each of its keys. */

@@ -47,7 +47,7 @@ end
 local function renewDeleted(ms)
   if noted == 0 then return end
   local last = math.floor((noted - 1) / ${DELETED_OF_GENERATION})
-  for generation = math.max(0, last - 1), last do
+  for generation = last > 0 and last - 1 or 0, last do
     if redis.call('PEXPIRE', deletedIn(generation), ms) == 0 then
       noted = 0
       redis.call('HSET', KEYS[1], 'forgotten', string.format('%d', seq), 'deleted', 0)
