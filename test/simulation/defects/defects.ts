@@ -6,6 +6,7 @@ import {
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
 import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
+import { GROUP_DEFECTS } from './group-defects.ts';
 import { HISTORY_DEFECTS } from './history-defects.ts';
 import { LOG_DEFECTS } from './log-defects.ts';
 
@@ -13,6 +14,7 @@ import { LOG_DEFECTS } from './log-defects.ts';
 export const DEFECTS: Readonly<Record<string, Defect>> = {
   ...HISTORY_DEFECTS,
   ...LOG_DEFECTS,
+  ...GROUP_DEFECTS,
   'publications are acknowledged up to the first failure, though Redis ran later ones': {
     publisher: (bus, commands) => publishingByPrefix(bus, commands),
   },
