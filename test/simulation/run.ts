@@ -102,7 +102,7 @@ export async function run({ plan, shared, isTraced = false, defect = {} }: RunOp
 
 /** @returns what did not come to pass in time */
 async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
-  const { kafka, network, repairs, trace } = world;
+  const { kafka, network, repairs, trace, gone } = world;
   for (let count = 0; count < plan.pods; count += 1) world.startPod();
   for (const subscription of plan.subscriptions) if (subscription.atMs < 0) subscribe(world, subscription);
   for (const client of plan.clients) if (client.atMs < 0) world.connect(client);
@@ -117,6 +117,10 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
     await go(never, BETWEEN_REPAIRS_MS);
   }
   await go(never, network.blockedForMs);
+  if (gone.size > 0 && !(await consumesOthers(world, go))) {
+    return [`not consumed while ${[...gone.keys()].join(', ')} was missing: the other topics`];
+  }
+  for (const makeAnew of gone.values()) makeAnew();
   trace.add('world', () => 'all is healed');
   if (!(await go(() => isSettled(world) && world.isConsumed, RECOVERY_MS))) {
     return [`not recovered: ${unready(world)}; ${world.isConsumed ? 'all' : 'not all'} is consumed`];
@@ -129,6 +133,13 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   }
   await go(never, PROBE_MS);
   return [];
+}
+
+/** Whether the topics that are there are consumed while others are missing. */
+async function consumesOthers(world: World, go: Go): Promise<boolean> {
+  await go(never, NOTICED_MS);
+  for (const topic of TOPICS) if (world.kafka.has(topic)) world.produce(topic, 'a');
+  return go(() => world.isConsumed, RECOVERY_MS);
 }
 
 /** @returns what did not come to pass in time */

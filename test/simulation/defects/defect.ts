@@ -1,6 +1,7 @@
 import type { HistoryPosition, HistoryRead } from '../../../src/bus/history.ts';
 import type { CommandConnection, ListeningConnection } from '../../../src/bus/redis/connection.ts';
 import type { Publisher } from '../../../src/events/publisher.ts';
+import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
 import type { ClientOptions } from '../kafka/member.ts';
 import type { Starts } from '../kafka/starting.ts';
 
@@ -16,6 +17,7 @@ export interface Defect {
   /** Changes where the hub finds that a topic stands. */
   readonly position?: (position: HistoryPosition) => HistoryPosition;
   readonly starts?: () => Starts;
+  readonly driver?: (real: KafkaDriver) => KafkaDriver;
   /** Changes each record before ingest gets it. */
   readonly received?: ClientOptions['received'];
 }

@@ -6,6 +6,7 @@ import {
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
 import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
+import { GROUP_DEFECTS } from './group-defects.ts';
 import { HISTORY_DEFECTS } from './history-defects.ts';
 import { LOG_DEFECTS } from './log-defects.ts';
 
@@ -13,6 +14,7 @@ import { LOG_DEFECTS } from './log-defects.ts';
 export const DEFECTS: Readonly<Record<string, Defect>> = {
   ...HISTORY_DEFECTS,
   ...LOG_DEFECTS,
+  ...GROUP_DEFECTS,
   'publications are acknowledged up to the first failure, though Redis ran later ones': {
     publisher: (bus, commands) => publishingByPrefix(bus, commands),
   },
@@ -61,6 +63,9 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
 
 /** Defects that one of the first seeds shows. */
 export const EVIDENT: readonly string[] = [
+  ...Object.keys(LOG_DEFECTS),
+  'a deleted key is not noted',
+  'no topic is consumed while one is missing',
   'an event is appended, and not published',
   'an event is published, and not appended',
   'a replay ends before the last message that is kept',

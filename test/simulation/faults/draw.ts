@@ -118,6 +118,17 @@ const FAULTS = {
       records: random.pick([1, 2, 5, 20]),
     }),
   },
+  'topic-deleted': {
+    weight: 0,
+    draw: ({ random, forMs }: Omit<Drawn, 'pod'>) => ({
+      topic: random.pick(TOPICS),
+      /** When it is made anew; undefined: once all else is healed, and the other topics are consumed. */
+      forMs: random.chance(0.5) ? forMs : undefined,
+      partitions: random.between(1, 3),
+    }),
+  },
+  /** A pod of another environment starts, and stops after a while: with the same brokers and group, and another Redis. */
+  'pod-of-another-bus': { weight: 0, draw: ({ forMs }: Omit<Drawn, 'pod'>) => ({ forMs }) },
   /** The slot of the topic goes to another node, key by key; of a cluster. */
   'slot-moves': {
     weight: 0,
@@ -170,6 +181,13 @@ export function drawRepetition(random: Random, atMs: number, beginMs: number): F
     { kind: 'slow-link', atMs: beginMs, ...slow },
     { kind: 'killed-pod', atMs, forMs: drawDuration(random), pod, silently: random.chance(0.3) },
   ];
+}
+
+export function drawOfGroup(random: Random, atMs: number): Fault {
+  const drawn = { random, forMs: drawDuration(random) };
+  return random.chance(0.5)
+    ? { kind: 'topic-deleted', atMs, ...FAULTS['topic-deleted'].draw(drawn) }
+    : { kind: 'pod-of-another-bus', atMs, ...FAULTS['pod-of-another-bus'].draw(drawn) };
 }
 
 export function drawFault(random: Random, atMs: number): Fault {

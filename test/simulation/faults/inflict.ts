@@ -1,6 +1,8 @@
+import type { SimulatedKafka } from '../kafka/cluster.ts';
 import { LATENCY_MS } from '../redis/network.ts';
 import { OUT_OF_MEMORY, type Refusal } from '../redis/server.ts';
 import type { SimulatedClient } from '../world/client.ts';
+import type { Ledger } from '../world/ledger.ts';
 import type { RedisPair } from '../world/redis-pair.ts';
 import { PREFIX } from '../world/pod-settings.ts';
 import type { SimulatedPod } from '../world/pod.ts';
@@ -12,10 +14,20 @@ export function inflict(world: World, fault: Fault): void {
   const pod = 'pod' in fault ? world.livePods[fault.pod % world.livePods.length] : undefined;
   world.trace.add('fault', () => `${JSON.stringify(fault)}${pod === undefined ? '' : ` is ${pod.name}`}`);
   if ('pod' in fault && pod === undefined) return;
+  if (OF_TOPICS.has(fault.kind) && 'topic' in fault && !world.kafka.has(fault.topic)) return;
   const redis = 'topic' in fault ? world.pairOf(fault.topic) : pairHit(world, fault);
   const happen = HAPPEN[fault.kind] as (fault: Fault, world: World, hit: Hit) => void;
   happen(fault, world, { redis, pod: pod as SimulatedPod });
 }
+
+/** In Kafka: they need the topic. */
+const OF_TOPICS: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  'more-partitions',
+  'topic-made-anew',
+  'topic-deleted',
+  'leader-elected',
+  'end-of-log-lost',
+]);
 
 /** What a fault hits: a pod only if it is one of a pod. */
 interface Hit {
@@ -80,12 +92,21 @@ const HAPPEN: {
   'more-partitions': ({ topic, count }, { kafka }) =>
     kafka.addPartitions(topic, kafka.topic(topic).partitions.length + count),
   'topic-made-anew': ({ topic, partitions }, { kafka, ledger }) => {
-    const { id: topicId, partitions: former } = kafka.topic(topic);
-    ledger.deleted.add(topicId);
-    for (const partition of former.keys()) {
-      ledger.lost({ topicId, partition, from: 0 }, kafka.group(GROUP).committed({ topic, partition }));
-    }
+    noteDeletion(kafka, ledger, topic);
     kafka.create(topic, partitions);
+  },
+  'topic-deleted': ({ topic, partitions, forMs }, { kafka, ledger, repairs, gone }) => {
+    noteDeletion(kafka, ledger, topic);
+    kafka.delete(topic);
+    const makeAnew = (): void => {
+      if (!kafka.has(topic)) kafka.create(topic, partitions);
+    };
+    if (forMs === undefined) gone.set(topic, makeAnew);
+    else repairs.after(forMs, makeAnew);
+  },
+  'pod-of-another-bus': ({ forMs }, world) => {
+    const pod = world.startStranger();
+    world.repairs.after(forMs, () => void world.time.after(0, pod.owner, () => void pod.stop()));
   },
   'leader-elected': ({ topic }, { kafka }) => kafka.elect(topic),
   'end-of-log-lost': ({ topic, partition: drawn, records }, { kafka, ledger }) => {
@@ -128,6 +149,15 @@ const HAPPEN: {
     repairs.after(forMs, () => void kafka.cutOff.delete(pod.owner));
   },
 };
+
+/** What the group has not consumed of the topic is gone with it. */
+function noteDeletion(kafka: SimulatedKafka, ledger: Ledger, topic: string): void {
+  const { id: topicId, partitions } = kafka.topic(topic);
+  ledger.deleted.add(topicId);
+  for (const partition of partitions.keys()) {
+    ledger.lost({ topicId, partition, from: 0 }, kafka.group(GROUP).committed({ topic, partition }));
+  }
+}
 
 function cut({ repairs }: World, clients: readonly SimulatedClient[], forMs: number): void {
   for (const client of clients) {

@@ -3,7 +3,7 @@ import { Random } from '../../helpers/random.ts';
 import type { Asked, FieldName, TopicName } from '../world/graph.ts';
 import { drawLogs } from './draw-logs.ts';
 import { drawTombstones, type PlannedTombstone } from './draw-tombstones.ts';
-import { drawCut, drawFault, drawMove, type Fault } from './draw.ts';
+import { drawCut, drawFault, drawMove, drawOfGroup, type Fault } from './draw.ts';
 
 export interface PlannedEvent {
   readonly atMs: number;
@@ -83,7 +83,7 @@ export function planOf(seed: number): Plan {
       ...ofKeys.clients,
     ],
     histories,
-    faults: inTime([...faults, ...ofLogs.faults]),
+    faults: inTime([...faults, ...ofLogs.faults, ...drawOfGroups(seed)]),
     namesEpochs: ofLogs.namesEpochs,
   };
 }
@@ -100,6 +100,12 @@ function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {
     faults.push(drawMove(random, Math.round(Math.max(0, near + (random.next() - 0.5) * 1_000))));
   }
   return 'cluster';
+}
+
+/** With numbers of its own, so that other plans stay as they are. */
+function drawOfGroups(seed: number): Fault[] {
+  const random = Random.of(seed, 'groups');
+  return random.chance(0.8) ? [] : [drawOfGroup(random, random.between(0, BUSY_MS))];
 }
 
 /** Clients are cut more often than anything else, half of the time close to another fault. */

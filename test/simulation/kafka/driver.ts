@@ -11,7 +11,7 @@ import type { Random } from '../../helpers/random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
 import { SimulatedMember, type ClientOptions } from './member.ts';
-import { BrokersAway, Requests } from './requests.ts';
+import { BrokersAway, Requests, TopicMissing } from './requests.ts';
 
 /** The Kafka client of one pod. */
 export class SimulatedDriver implements KafkaDriver {
@@ -38,7 +38,11 @@ export class SimulatedDriver implements KafkaDriver {
   }
 
   describeGroup(groupId: string, topics: readonly string[]): Promise<GroupDescription> {
-    return this.#requests.send(() => this.#kafka.group(groupId).describe(this.#kafka.partitionsOf(topics)));
+    return this.#requests.send(() => {
+      const group = this.#kafka.group(groupId).describe(this.#kafka.partitionsOf(topics));
+      this.#client.onDescribed?.(group);
+      return group;
+    });
   }
 
   member(options: MemberOptions): GroupMember {
@@ -61,6 +65,6 @@ export class SimulatedDriver implements KafkaDriver {
   }
 
   isRetriable(error: unknown): boolean {
-    return error instanceof BrokersAway;
+    return error instanceof BrokersAway || error instanceof TopicMissing;
   }
 }

@@ -1,12 +1,17 @@
 import { logEpoch } from '../../../src/events/log-position.ts';
-import type { GroupMember, MemberOptions, PartitionPosition } from '../../../src/ingest/kafka/driver.ts';
+import type {
+  GroupDescription,
+  GroupMember,
+  MemberOptions,
+  PartitionPosition,
+} from '../../../src/ingest/kafka/driver.ts';
 import { resetsAfter } from '../../../src/ingest/kafka/start-positions.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import type { Assigned } from './assigned.ts';
 import type { SimulatedKafka, StoredRecord } from './cluster.ts';
 import type { Joined, TopicPartition } from './group.ts';
 import { goesOnAt, lostOf, type Lost } from './lost-log.ts';
-import type { Requests } from './requests.ts';
+import { TopicMissing, type Requests } from './requests.ts';
 import { lookAt, placesIn, type Starts } from './starting.ts';
 
 /** The member has to join its group again. */
@@ -19,6 +24,8 @@ export interface ClientOptions {
   readonly namesEpochs: boolean;
   /** What becomes of a record before it is handed over. */
   readonly received?: ((record: KafkaRecord, presentEpoch: number) => KafkaRecord) | undefined;
+  /** Told what the client is told of a group. */
+  readonly onDescribed?: ((group: GroupDescription) => void) | undefined;
 }
 
 interface Options extends ClientOptions {
@@ -131,6 +138,7 @@ export class SimulatedMember implements GroupMember {
         .filter((topic) => this.#kafka.has(topic))
         .map((name) => lookAt(this.#kafka.topic(name), group));
     });
+    if (seen.length < topics.length) throw new TopicMissing(topics);
     const places = seen.flatMap((topic) => placesIn(topic, partitions, this.#client.starts, bus));
     await this.#requests.send(() => {
       for (const { at, isSettled } of places) {
@@ -264,11 +272,11 @@ export class SimulatedMember implements GroupMember {
     resets = at.resets,
   ): Promise<void> {
     const metadata = at.metadata({ resets, leaderEpoch });
-    const answer = await this.#requests.send(() =>
-      this.#kafka
-        .group(this.#options.groupId)
-        .commit(this.#id, generation, at, { offset, metadata, leaderEpoch }),
-    );
+    const answer = await this.#requests.send(() => {
+      if (!this.#kafka.has(at.topic)) return 'unknown topic';
+      const group = this.#kafka.group(this.#options.groupId);
+      return group.commit(this.#id, generation, at, { offset, metadata, leaderEpoch });
+    });
     this.#options.onAnswer();
     if (answer !== 'ok') throw new Rejoin(answer);
     at.position = offset;

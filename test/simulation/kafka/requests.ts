@@ -10,6 +10,14 @@ export class BrokersAway extends Error {
   }
 }
 
+/** A topic that is to be consumed does not exist: it may be made anew. */
+export class TopicMissing extends Error {
+  constructor(topics: readonly string[]) {
+    super(`expected topics that exist, got ${topics.join(', ')}`);
+    this.name = 'TopicMissing';
+  }
+}
+
 const LATENCY_MS = { least: 0.2, most: 1 };
 
 /** As src/ingest/kafka/kafkajs/client.ts has it. */

@@ -6,10 +6,12 @@ import type { Receiver } from './receiver.ts';
 const LONGEST_LAG_MS = 3_000;
 
 /** What had been deleted before one came that begins with the last events, and was replayed to it all the same. */
-export function broughtBack({ ledger }: World, { name, pod, deliveries }: Receiver): string[] {
+export function broughtBack({ ledger }: World, { name, pod, deliveries, told }: Receiver): string[] {
   return deliveries.flatMap(({ number, beganAt }) => {
     const event = ledger.events[number - 1];
     if (event === undefined || beganAt === undefined) return [];
+    // Redis may have taken no note of what was published: then it is told, and begins anew.
+    if (told.some(({ at }) => at >= beganAt)) return [];
     const deletion = ledger.tombstones.find((tombstone) => {
       const { acknowledgedAt } = tombstone;
       if (acknowledgedAt === undefined || acknowledgedAt >= beganAt || !deletes(tombstone, event))

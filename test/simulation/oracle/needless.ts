@@ -23,6 +23,8 @@ const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'topic-made-anew',
   'leader-elected',
   'end-of-log-lost',
+  'topic-deleted',
+  'pod-of-another-bus',
 ]);
 
 /** A pod that listens to a topic for so short a time may not know yet where it stands: then it tells. */
@@ -63,7 +65,7 @@ function isUndisturbed(fault: Fault, forMs: number, { subscriptions, clients, fa
   const isWithin = ({ atMs }: { readonly atMs: number }): boolean => atMs >= from && atMs <= to;
   if (subscriptions.some(isWithin) || clients.some(isWithin)) return false;
   return faults.every((other) => {
-    const ends = other.atMs + ('forMs' in other ? other.forMs : 0) + AFTER_MOVE_MS;
+    const ends = other.atMs + ('forMs' in other ? (other.forMs ?? 0) : 0) + AFTER_MOVE_MS;
     return other === fault || ends < from || other.atMs > to;
   });
 }

@@ -14,6 +14,7 @@ export function isUncovered(world: World, subscriber: Receiver, event: LedgerEve
     isGone(subscriber) ||
     isLostUnconsumed(world, event) ||
     isPassedOver(world, event) ||
+    isTakenAway(world, event) ||
     startedAtItsEnd(world, event) ||
     isLostWithItsPublisher(world, subscriber, event) ||
     isBehindALostBranch(world, event)
@@ -28,6 +29,11 @@ function isGone({ endedAt }: Receiver): boolean {
 /** Its topic was deleted, or its log has lost its end, before the group had consumed it. */
 function isLostUnconsumed({ ledger }: World, { number }: LedgerEvent): boolean {
   return ledger.unconsumed.has(number);
+}
+
+/** A pod of another bus has consumed it, which had found nobody in the group: all members had gone for longer than a session. */
+function isTakenAway({ ledger }: World, { number }: LedgerEvent): boolean {
+  return ledger.takenAway.has(number);
 }
 
 /** Its log had lost its end, which was filled again before a client noticed that does not name leader epochs. */

@@ -3,6 +3,7 @@ import type { Plan, PlannedClient, PlannedSubscription } from '../faults/plan.ts
 import { SimulatedKafka } from '../kafka/cluster.ts';
 import { StartPositions } from '../../../src/ingest/kafka/start-positions.ts';
 import { SimulatedDriver } from '../kafka/driver.ts';
+import type { ClientOptions } from '../kafka/member.ts';
 import type { Starts } from '../kafka/starting.ts';
 import { Random } from '../../helpers/random.ts';
 import { SimulatedCluster } from '../redis/cluster.ts';
@@ -14,7 +15,7 @@ import type { SimulatedGraph } from './graph.ts';
 import { Ledger, type LedgerEvent } from './ledger.ts';
 import { SimulatedPod } from './pod.ts';
 import { RedisPair } from './redis-pair.ts';
-import { clusterRedis, singleRedis } from './pod-redis.ts';
+import { clusterRedis, singleRedis, type PodRedis } from './pod-redis.ts';
 import { Repairs } from './repairs.ts';
 import { SimulatedSubscriber } from './subscriber.ts';
 import { Trace } from './trace.ts';
@@ -25,6 +26,20 @@ interface WorldOptions {
   readonly shared: SimulatedGraph;
   readonly isTraced: boolean;
   readonly defect: Defect;
+}
+
+interface ProduceOptions {
+  readonly malformed?: boolean;
+  readonly isProbe?: boolean;
+  /** Default: that of the channel. */
+  readonly partition?: number;
+}
+
+/** What pods of one environment have, beside Kafka. */
+interface Environment extends Pick<ClientOptions, 'received' | 'onDescribed'> {
+  readonly redis: PodRedis;
+  readonly ledger: Ledger;
+  readonly isOlder: boolean;
 }
 
 export const GROUP = 'sluice';
@@ -43,8 +58,11 @@ export class World {
   readonly pods: SimulatedPod[] = [];
   readonly subscribers: SimulatedSubscriber[] = [];
   readonly clients: SimulatedClient[] = [];
+  /** Topics that are made anew last, and what does so. */
+  readonly gone = new Map<string, () => void>();
   readonly plan: Plan;
   readonly #options: WorldOptions;
+  #strangers = 0;
 
   constructor(options: WorldOptions) {
     const { plan, time, isTraced } = options;
@@ -84,29 +102,59 @@ export class World {
 
   /** @param isOlder whether it knows no history */
   startPod({ isOlder = false } = {}): SimulatedPod {
-    const { plan, shared, defect } = this.#options;
+    const { defect } = this.#options;
     const owner: Owner = { name: `pod${this.pods.length + 1}`, state: 'running' };
+    const redis = this.cluster
+      ? clusterRedis(this.network, owner, this.cluster)
+      : singleRedis(this.network, owner, defect);
+    const pod = this.#start(owner, { redis, ledger: this.ledger, isOlder, received: defect.received });
+    this.pods.push(pod);
+    return pod;
+  }
+
+  /** A pod of another environment, which has a Redis of its own: none of the clients is there. */
+  startStranger(): SimulatedPod {
+    const { time, ledger, plan } = this;
+    this.#strangers += 1;
+    const owner: Owner = { name: `stranger${this.#strangers}`, state: 'running' };
+    const pair = new RedisPair(time, this.repairs, this.pairs.length + this.#strangers);
+    const random = Random.of(plan.seed, `${owner.name} network`);
+    const network = new Network({ time, random, target: () => pair.master });
+    let foundNobody = false;
+    return this.#start(owner, {
+      redis: singleRedis(network, owner, {}),
+      ledger: new Ledger(),
+      isOlder: false,
+      onDescribed: ({ hasMembers }) => (foundNobody ||= !hasMembers),
+      received: (record) => {
+        if (foundNobody) ledger.takenAway.add(numberIn(record.value));
+        return record;
+      },
+    });
+  }
+
+  #start(owner: Owner, { redis, ledger, isOlder, received, onDescribed }: Environment): SimulatedPod {
+    const { plan, shared, defect } = this.#options;
     const random = (use: string): Random => Random.of(plan.seed, `${owner.name} ${use}`);
+    const driver = new SimulatedDriver(this.kafka, owner, random('kafka'), {
+      starts: this.#watched(owner, defect.starts?.()),
+      namesEpochs: plan.namesEpochs,
+      received,
+      onDescribed,
+    });
     const pod = new SimulatedPod({
       owner,
       time: this.time,
       random: random('clock'),
       shared,
-      redis: this.cluster
-        ? clusterRedis(this.network, owner, this.cluster)
-        : singleRedis(this.network, owner, defect),
-      driver: new SimulatedDriver(this.kafka, owner, random('kafka'), {
-        starts: this.#watched(owner, defect.starts?.()),
-        namesEpochs: plan.namesEpochs,
-        received: defect.received,
-      }),
+      redis,
+      driver: defect.driver?.(driver) ?? driver,
       sessionSeconds: plan.sessionSeconds,
       histories: new Map(isOlder ? [] : Object.entries(plan.histories)),
       defect,
-      ledger: this.ledger,
+      ledger,
       trace: this.trace,
     });
-    this.pods.push(pod);
     this.time.after(0, owner, () => pod.start());
     return pod;
   }
@@ -164,11 +212,14 @@ export class World {
     if (host?.isLive === true) this.time.after(0, host.owner, () => host.leave(subscriber));
   }
 
+  /** Nothing, if there is no such topic at present. */
   produce(
     topic: LedgerEvent['topic'],
     channel: string,
-    { malformed = false, isProbe = false, partition = this.partitionOf(topic, channel) } = {},
+    { malformed = false, isProbe = false, partition }: ProduceOptions = {},
   ): void {
+    if (!this.kafka.has(topic)) return;
+    partition ??= this.partitionOf(topic, channel);
     const number = this.ledger.events.length + 1;
     const value = malformed ? 'no JSON' : JSON.stringify({ channel, number });
     const offset = this.kafka.produce(topic, partition, {
@@ -186,6 +237,7 @@ export class World {
 
   /** Produces a tombstone for the key of the channel. */
   remove(topic: LedgerEvent['topic'], channel: string): void {
+    if (!this.kafka.has(topic)) return;
     const partition = this.partitionOf(topic, channel);
     const offset = this.kafka.produce(topic, partition, { key: Buffer.from(channel), value: null });
     const { id: topicId, leaderEpoch } = this.kafka.topic(topic);
@@ -206,4 +258,8 @@ export class World {
       return (group.committed(at)?.offset ?? 0) === end;
     });
   }
+}
+
+function numberIn(value: Buffer | null): number {
+  return Number(/"number":(\d+)/.exec(String(value))?.[1] ?? 0);
 }

@@ -1,0 +1,18 @@
+import { replacing } from './changed-connection.ts';
+import type { Defect } from './defect.ts';
+
+/** Defects that show where a topic goes, or a pod of another environment comes into the consumer group. */
+export const GROUP_DEFECTS: Readonly<Record<string, Defect>> = {
+  'no topic is consumed while one is missing': {
+    driver: (real) =>
+      replacing(real, {
+        missingTopics: async (wanted) => ((await real.missingTopics(wanted)).length > 0 ? wanted : []),
+      }),
+  },
+  'a group is joined whatever bus it is of': {
+    driver: (real) =>
+      replacing(real, {
+        describeGroup: async (...asked) => ({ ...(await real.describeGroup(...asked)), texts: [] }),
+      }),
+  },
+};
