@@ -2,7 +2,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { planOf, type Plan } from './faults/plan.ts';
+import { planOf } from './faults/draw-plan.ts';
+import type { Plan } from './faults/plan.ts';
 import { run } from './run.ts';
 import { restrict, shrink, type Selection } from './shrink.ts';
 import { loadSimulatedGraph } from './world/graph.ts';

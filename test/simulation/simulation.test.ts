@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PATIENCE_MS } from '../helpers/eventually.ts';
 import { upTo } from '../helpers/numbers.ts';
-import { planOf } from './faults/plan.ts';
+import { planOf } from './faults/draw-plan.ts';
 import { run } from './run.ts';
 import { simulate, testSeeds } from './seeds.ts';
 import { loadSimulatedGraph } from './world/graph.ts';

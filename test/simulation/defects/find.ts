@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { planOf } from '../faults/plan.ts';
+import { planOf } from '../faults/draw-plan.ts';
 import { run } from '../run.ts';
 import { loadSimulatedGraph } from '../world/graph.ts';
 import { DEFECTS, EVIDENT } from './defects.ts';

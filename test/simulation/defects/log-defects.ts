@@ -17,7 +17,7 @@ export const LOG_DEFECTS: Readonly<Record<string, Defect>> = {
     },
   },
   'histories tell records from repetitions by offset alone': scripted(
-    'return epoch > otherEpoch',
-    'return offsetOf(one) > offsetOf(other)',
+    'if resets > 0 and resets ~= otherResets then return resets > otherResets end',
+    'if resets >= 0 then return offsetOf(one) > offsetOf(other) end',
   ),
 };

@@ -1,9 +1,6 @@
 import { Random } from '../../helpers/random.ts';
 import type { TopicName } from '../world/graph.ts';
-import { BUSY_MS, CHANNELS, type Plan, type PlannedEvent } from './plan.ts';
-
-/** The key of a channel is deleted. */
-export type PlannedTombstone = Pick<PlannedEvent, 'atMs' | 'topic' | 'channel'>;
+import { BUSY_MS, CHANNELS, type Plan } from './plan.ts';
 
 type OfKeys = Pick<Plan, 'tombstones' | 'events' | 'subscriptions' | 'clients'>;
 

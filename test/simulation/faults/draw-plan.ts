@@ -1,0 +1,142 @@
+import type { HistorySettings } from '../../../src/events/history-settings.ts';
+import { Random } from '../../helpers/random.ts';
+import type { FieldName, TopicName } from '../world/graph.ts';
+import { drawLogs } from './draw-logs.ts';
+import { drawTombstones } from './draw-tombstones.ts';
+import { drawCut, drawFault, drawMove, drawOfGroup, type Fault } from './draw.ts';
+import {
+  AMPLE,
+  BUSY_MS,
+  CHANNELS,
+  type Plan,
+  type PlannedClient,
+  type PlannedEvent,
+  type PlannedSubscription,
+} from './plan.ts';
+
+const MOST_FAULTS = 4;
+
+export function planOf(seed: number): Plan {
+  const random = Random.of(seed, 'plan');
+  const pods = random.between(2, 3);
+  const faults = Array.from({ length: random.between(1, MOST_FAULTS) }, () =>
+    drawFault(random, random.between(0, BUSY_MS)),
+  );
+  faults.push(...drawCuts(random, faults));
+  const topology = drawTopology(seed, faults);
+  faults.sort((one, other) => one.atMs - other.atMs);
+  const histories = drawHistories(random);
+  const ofLogs = drawLogs(seed, faults);
+  const ofKeys = drawTombstones(seed, pods, histories);
+  return {
+    seed,
+    pods,
+    topology,
+    partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
+    sessionSeconds: random.between(6, 10),
+    events: inTime([...drawEvents(random, faults), ...ofLogs.events, ...ofKeys.events]),
+    tombstones: ofKeys.tombstones,
+    subscriptions: [
+      ...Array.from({ length: random.between(2, 5) }, () => drawSubscription(random, pods, histories)),
+      ...ofKeys.subscriptions,
+    ],
+    clients: [
+      ...Array.from({ length: random.between(1, 4) }, () => drawClient(random, histories)),
+      ...ofKeys.clients,
+    ],
+    histories,
+    faults: inTime([...faults, ...ofLogs.faults, ...drawOfGroups(seed)]),
+    namesEpochs: ofLogs.namesEpochs,
+  };
+}
+
+const inTime = <T extends { readonly atMs: number }>(things: readonly T[]): T[] =>
+  things.toSorted((one, other) => one.atMs - other.atMs);
+
+/** With numbers of its own, so that other plans stay as they are. Half of the moves of slots are close to another fault. */
+function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {
+  const random = Random.of(seed, 'topology');
+  if (random.chance(0.7)) return 'single';
+  for (let count = random.between(0, 2); count > 0; count -= 1) {
+    const near = random.chance(0.5) ? random.pick(faults).atMs : random.next() * BUSY_MS;
+    faults.push(drawMove(random, Math.round(Math.max(0, near + (random.next() - 0.5) * 1_000))));
+  }
+  return 'cluster';
+}
+
+/** With numbers of its own, so that other plans stay as they are. */
+function drawOfGroups(seed: number): Fault[] {
+  const random = Random.of(seed, 'groups');
+  return random.chance(0.8) ? [] : [drawOfGroup(random, random.between(0, BUSY_MS))];
+}
+
+/** Clients are cut more often than anything else, half of the time close to another fault. */
+function drawCuts(random: Random, faults: readonly Fault[]): Fault[] {
+  return Array.from({ length: random.between(0, 3) }, () => {
+    const near = random.chance(0.5) ? random.pick(faults).atMs : random.next() * BUSY_MS;
+    return drawCut(random, Math.round(Math.max(0, near + (random.next() - 0.5) * 1_000)));
+  });
+}
+
+/** Some at any time, and some close to a fault, which is where they are lost. */
+function drawEvents(random: Random, faults: readonly Fault[]): PlannedEvent[] {
+  const times: number[] = [];
+  for (let count = random.between(10, 60); count > 0; count -= 1) times.push(random.next() * BUSY_MS);
+  for (const { atMs } of faults) {
+    const within = random.pick([5, 50, 500, 4_000]);
+    for (let count = random.between(0, 8); count > 0; count -= 1) {
+      times.push(Math.max(0, atMs + (random.next() - 0.3) * within));
+    }
+  }
+  return times
+    .toSorted((one, other) => one - other)
+    .map((atMs) => ({
+      atMs,
+      topic: random.pick<TopicName>(['news', 'bids']),
+      channel: random.pick(CHANNELS),
+      malformed: random.chance(0.02),
+    }));
+}
+
+function drawSubscription(random: Random, pods: number, histories: Plan['histories']): PlannedSubscription {
+  return {
+    ...drawAsked(random, histories),
+    atMs: drawBegin(random),
+    pod: random.between(0, pods - 1),
+    staysMs: random.chance(0.2) ? random.next() * BUSY_MS : undefined,
+  };
+}
+
+function drawClient(random: Random, histories: Plan['histories']): PlannedClient {
+  return {
+    ...drawAsked(random, histories),
+    atMs: drawBegin(random),
+    takesMs: random.chance(0.2) ? random.pick([5, 50, 300]) : 0,
+  };
+}
+
+function drawAsked(random: Random, histories: Plan['histories']) {
+  const topic = random.pick<TopicName>(['news', 'bids']);
+  const some = CHANNELS.filter(() => random.chance(0.5));
+  const picked = topic === 'news' ? [random.pick(CHANNELS)] : some;
+  const channels = random.chance(0.3) || picked.length === 0 ? undefined : picked;
+  const last = topic === 'news' ? 'lastNews' : 'lastBids';
+  const field: FieldName = histories[topic]?.keepsAll === true && random.chance(0.5) ? last : topic;
+  return { topic, field, channels };
+}
+
+const drawBegin = (random: Random): number => (random.chance(0.7) ? -1 : random.next() * BUSY_MS);
+
+/** Most keep enough for all that a run has; of others, clients may be away for longer than is kept. */
+function drawHistories(random: Random): Plan['histories'] {
+  const histories: Partial<Record<TopicName, HistorySettings>> = {};
+  for (const topic of ['news', 'bids'] as const) {
+    if (random.chance(0.25)) continue;
+    histories[topic] = {
+      size: random.pick([1, 3, 10, AMPLE.size, AMPLE.size, AMPLE.size]),
+      ttlMs: random.pick([4_000, 20_000, AMPLE.ttlMs, AMPLE.ttlMs, AMPLE.ttlMs]),
+      keepsAll: random.chance(0.25),
+    };
+  }
+  return histories;
+}
