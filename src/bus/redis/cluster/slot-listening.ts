@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Clock } from '../../../support/clock.ts';
+import { unlessAborted } from '../../../support/unless-aborted.ts';
 import type { Listener } from '../../bus.ts';
 import type { ConnectionListener, ListeningConnection } from '../connection.ts';
 import { isRefusal } from '../ioredis.ts';
@@ -36,14 +37,17 @@ export class SlotListening implements ListeningConnection {
   /** Channels whose join has been acknowledged, by some node. */
   readonly #joined = new Set<string>();
   #node: ClusterNode | undefined;
-  /** How many times the slot has moved: a node from which it has gone, and come back, has unsubscribed its channels. */
-  #moves = 0;
+  /**
+   * Aborts when the slot moves: the node that it has gone from may never answer, as nobody notices that its connection is half
+   * open. If the slot comes back, that node has unsubscribed its channels.
+   */
+  #moving = patientController();
   #listener: ConnectionListener | undefined;
   #isReady = false;
   #isPaused = false;
   /** Aborts when the present connection is lost. */
   #lost = new AbortController();
-  readonly #stopping = new AbortController();
+  readonly #stopping = patientController();
   /** Called once there is a connection, or the bus stops. */
   #untilNode: (() => void)[] = [];
   #refusal: string | undefined;
@@ -55,8 +59,6 @@ export class SlotListening implements ListeningConnection {
   constructor(options: SlotListeningOptions) {
     this.#options = options;
     this.slot = options.slot;
-    // All channels that are being joined may wait at once.
-    setMaxListeners(0, this.#stopping.signal);
   }
 
   start(listener: ConnectionListener): void {
@@ -74,7 +76,8 @@ export class SlotListening implements ListeningConnection {
   moveTo(node: ClusterNode | undefined): void {
     const former = this.#node;
     this.#node = node;
-    this.#moves += 1;
+    this.#moving.abort();
+    this.#moving = patientController();
     former?.listening.unfollow(this.#follower);
     // A node that does not serve a slot any more unsubscribes its channels by itself.
     former?.listening.connection.forget(this.#listeners.keys());
@@ -90,10 +93,10 @@ export class SlotListening implements ListeningConnection {
     this.#listeners.set(channel, listener);
     for (;;) {
       const node = await this.#present();
-      const moves = this.#moves;
+      const { signal } = this.#moving;
       try {
-        await this.#joinOn(node, [channel]);
-        if (moves !== this.#moves) continue;
+        await unlessAborted(this.#joinOn(node, [channel]), signal);
+        if (signal.aborted) continue;
         this.#joined.add(channel);
         return;
       } catch (thrown) {
@@ -118,10 +121,10 @@ export class SlotListening implements ListeningConnection {
   async fence(): Promise<void> {
     for (;;) {
       const node = await this.#present();
-      const moves = this.#moves;
+      const { signal } = this.#moving;
       try {
-        await node.listening.connection.fence();
-        if (moves === this.#moves) return;
+        await unlessAborted(node.listening.connection.fence(), signal);
+        if (!signal.aborted) return;
       } catch {
         await this.#lookAgain();
       }
@@ -151,7 +154,7 @@ export class SlotListening implements ListeningConnection {
     this.#tellNode();
     while (!lost.signal.aborted) {
       try {
-        await this.#joinOn(node, [...this.#joined]);
+        await unlessAborted(this.#joinOn(node, [...this.#joined]), lost.signal);
         if (lost.signal.aborted) return;
         this.#refusal = undefined;
         this.#isReady = true;
@@ -224,4 +227,11 @@ export class SlotListening implements ListeningConnection {
   #tellNode(): void {
     for (const resolve of this.#untilNode.splice(0)) resolve();
   }
+}
+
+/** All channels that are being joined may wait for it at once. */
+function patientController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }

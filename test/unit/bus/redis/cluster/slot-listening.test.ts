@@ -9,8 +9,8 @@ import { systemClock } from '../../../../../src/support/clock.ts';
 
 type Join = (channels: ReadonlyMap<string, unknown>) => Promise<void>;
 
-function nodeOf(join: Join): ClusterNode {
-  const connection = { bytesRead: 0, join, forget: () => undefined };
+function nodeOf(join: Join, fence = () => Promise.resolve()): ClusterNode {
+  const connection = { bytesRead: 0, join, fence, forget: () => undefined };
   const listening = { connection, isReady: true, follow: () => undefined, unfollow: () => undefined };
   return { listening } as unknown as ClusterNode;
 }
@@ -64,4 +64,17 @@ test('a channel is joined again on a node from which its slot has gone, and come
   for (const acknowledge of waiting) acknowledge();
   await join;
   assert.deepEqual(joined, [['c'], ['c']]);
+});
+
+const silent = (): Promise<never> => new Promise(() => undefined);
+
+test('what a node is asked is asked of the next one, if the slot moves before it has answered', async (t) => {
+  const { listening, moveTo } = listenAt(nodeOf(silent, silent));
+  t.after(() => listening.stop());
+  const asked = Promise.all([listening.join('c', () => undefined), listening.fence()]);
+  await setImmediate();
+  const joined: string[] = [];
+  moveTo(nodeOf(async (channels) => void joined.push(...channels.keys())));
+  await asked;
+  assert.deepEqual(joined, ['c']);
 });
