@@ -41,7 +41,8 @@ test('a viewer that is revoked is let out of all that is open or waits, once, be
     revoke: (isRevoked: (viewer: Json, at?: number) => boolean) => revoked.push(isRevoked),
   };
   revoking.of(revocable as never, revocable as never);
-  revoking.hear([of('1', Date.now()), of('1', Date.now() - 1)]);
+  const now = Date.now();
+  revoking.hear([of('1', now), of('1', now - 1)]);
   assert.equal(revoked.length, 0);
   await new Promise(setImmediate);
   assert.equal(revoked.length, 2);
