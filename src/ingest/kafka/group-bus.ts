@@ -68,7 +68,7 @@ export class GroupBus {
     try {
       this.#id ??= await busId();
       this.#measure(group);
-      if (this.#isOthers(group)) {
+      if (this.#isOthers(group) && !(await this.#isOfRedis(group))) {
         const reason = this.#reason(group);
         this.#tell(reason, () => log.error({ groupId, reason }, 'the consumer group is not joined'));
         return reason;
@@ -96,6 +96,18 @@ export class GroupBus {
       lookedAt = clock.now();
       await this.#look(topics);
     }
+  }
+
+  /**
+   * Whether Redis keeps another id than this pod knows, and the group is of that one: Redis had come back empty while no pod
+   * was in the group that would have written the former id again.
+   */
+  async #isOfRedis(group: GroupDescription): Promise<boolean> {
+    const { configured, busId } = this.#options;
+    const kept = configured === undefined ? await busId() : undefined;
+    if (kept === undefined || !busesIn(group).has(kept)) return false;
+    this.#id = kept;
+    return true;
   }
 
   /**

@@ -77,6 +77,17 @@ test('the first pod makes an id up, which Redis keeps', async () => {
   assert.equal(state.kept, bus.id);
 });
 
+test('a pod whose Redis came back empty, and has got another id since, joins the members of that one', async () => {
+  const { refusal, state, bus } = setUp(of(true, 'former'), 'former');
+  assert.equal(await refusal(), undefined);
+  state.kept = 'later';
+  state.group = of(true, 'later');
+  assert.equal(await refusal(), undefined);
+  assert.equal(bus.id, 'later');
+  state.group = of(true, 'theirs');
+  assert.match((await refusal()) ?? '', /members of bus later of its Redis, got those of bus theirs/);
+});
+
 test('a pod whose Redis has come back empty waits until one that runs has written the id again', async () => {
   const { refusal, state, bus } = setUp(of(true, 'ours'));
   assert.match(
