@@ -37,9 +37,9 @@ export interface EventFilter {
   compared?(event: Event, viewer: Json): Comparisons;
 }
 
-/** What an event must have for a filter to let it through, whoever views it; the filter may ask for more. */
+/** A comparison that must hold for a filter to let an event through, for any viewer; the filter may ask for more. */
 export interface Requirement {
-  /** Of a value in the event. */
+  /** Where the event has the value that is compared. */
   readonly path: readonly string[];
   /** `in`: the value is one of the operands. Else it stands so to the only one, a number or a text, and is of its type. */
   readonly operator: 'in' | 'gt' | 'gte' | 'lt' | 'lte';

@@ -42,7 +42,7 @@ export class ChannelGroups<Group extends Indexed> implements Some<Group> {
     if (this.#index !== undefined) this.#index = indexOf(this.#all);
   }
 
-  /** All that may be concerned by an event: the filters of the others let it through for nobody. */
+  /** Leaves out groups whose filters would let the event through for no subscriber. */
   concernedBy(event: Event): Some<Group> {
     return this.#index?.matching(event) ?? this;
   }

@@ -24,7 +24,7 @@ export class DispatchWork {
     this.#budget.spend(units);
   }
 
-  /** The filters of so many groups have let an event through for nobody. */
+  /** The filters of so many groups have let an event through for no subscriber. */
   rejected(groups = 1): void {
     this.#rejections += groups;
   }

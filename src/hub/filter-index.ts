@@ -125,8 +125,8 @@ const HOLDS: Record<OrderOperator, (value: Orderable, operand: Orderable) => boo
   lte: (value, operand) => value <= operand,
 };
 
-/** So many changes, and an eighth of what is sorted, are looked through one by one before all is sorted anew. */
-const CHANGES = 16;
+/** So many that have come, and an eighth of what is sorted, are looked through one by one before all is sorted anew. */
+const FRESH = 16;
 
 /** All of one type. */
 class OrderedOperands<Group> implements Matcher<Group> {
@@ -136,7 +136,8 @@ class OrderedOperands<Group> implements Matcher<Group> {
   #sorted: readonly Entry<Group>[] = [];
   /** In no order yet. */
   #fresh = new Set<Entry<Group>>();
-  #changes = 0;
+  /** Some of what is sorted has left. */
+  #hasGone = false;
 
   constructor(operator: OrderOperator) {
     this.#operator = operator;
@@ -146,7 +147,6 @@ class OrderedOperands<Group> implements Matcher<Group> {
     const entry = { operand: operands[0] as Orderable, group };
     this.#byGroup.set(group, entry);
     this.#fresh.add(entry);
-    this.#changes += 1;
   }
 
   delete(group: Group): void {
@@ -154,12 +154,13 @@ class OrderedOperands<Group> implements Matcher<Group> {
     if (entry === undefined) return;
     entry.group = undefined;
     this.#byGroup.delete(group);
-    this.#fresh.delete(entry);
-    this.#changes += 1;
+    if (!this.#fresh.delete(entry)) this.#hasGone = true;
   }
 
   matching(value: Json): Some<Group> {
-    if (this.#changes > CHANGES + this.#sorted.length / 8) this.#sort();
+    if (this.#hasGone) this.#sorted = this.#sorted.filter(({ group }) => group !== undefined);
+    this.#hasGone = false;
+    if (this.#fresh.size > FRESH + this.#sorted.length / 8) this.#sort();
     const [fresh, sorted, end] = [this.#fresh, this.#sorted, this.#endOfHolding(value)];
     return {
       size: end + fresh.size,
@@ -191,7 +192,6 @@ class OrderedOperands<Group> implements Matcher<Group> {
     const entries = [...this.#byGroup.values()];
     this.#sorted = entries.toSorted((one, other) => sign * compare(one.operand, other.operand));
     this.#fresh = new Set();
-    this.#changes = 0;
   }
 }
 

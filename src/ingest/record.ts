@@ -12,7 +12,7 @@ export interface KafkaRecord {
   readonly topicId: string | undefined;
   readonly partition: number;
   readonly offset: number;
-  /** See logEpoch. Undefined: the record's batch has no leader epoch. */
+  /** Tells the record from others of the same offset: see logEpoch. Undefined: its batch has no leader epoch. */
   readonly epoch: number | undefined;
   /** ms; negative if the message has none. */
   readonly timestamp: number;

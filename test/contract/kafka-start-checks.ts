@@ -73,7 +73,7 @@ export function startChecks(it: CheckFunction): void {
     );
   });
 
-  it('a position beyond the end of the log is moved to its end, of which records tell from then on, whoever consumes them', async (under) => {
+  it('a position beyond the end of the log is moved to its end, of which records tell from then on, on all members', async (under) => {
     const { broker, topic, groupId, driver } = under;
     await broker.createTopic(topic, 1);
     await broker.produce(topic, 0, range(0, 5));

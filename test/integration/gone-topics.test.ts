@@ -103,7 +103,7 @@ test('a dead-letter topic that is deleted stops the partitions that have a lette
   for (const partition of range(1, PARTITIONS))
     await send(partition, 30 * partition - 20, 30 * partition + 10);
   await assertAllCame(t, received, 110);
-  assert.equal(await sum('sluice_kafka_lag'), 11);
+  await eventually(async () => assert.equal(await sum('sluice_kafka_lag'), 11));
   for (const pod of both) await pod.untilReady();
   await create(dead);
   await Promise.all(both.map((pod) => pod.untilMetric('sluice_kafka_lag', 0)));

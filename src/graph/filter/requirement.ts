@@ -3,11 +3,14 @@ import { comparesIds, valueOf, type FilterTypes } from './operands.ts';
 import { formsOf } from './operators.ts';
 import { usesArguments, viewerPathsOf, type Comparison, type Condition, type Operator } from './syntax.ts';
 
-/** Whichever tells most groups apart comes first. */
+/** The operator that tells most groups apart comes first. */
 const REQUIRED: readonly Operator[] = ['eq', 'in', 'gt', 'gte', 'lt', 'lte'];
 
 /** An index has an entry for each: a client that sends thousands of operands is not to fill the memory with them. */
 const MOST_OPERANDS = 16;
+
+/** An index compares texts with each other: a client that sends thousands which differ at their ends is not to hold up a turn. */
+const MOST_CHARACTERS = 256;
 
 /** @returns what events must have for the condition to hold; undefined with arguments if no single comparison decides */
 export function requirementOf(
@@ -46,6 +49,9 @@ function requirement(comparison: Comparison, args: Arguments, types: FilterTypes
     const operands = [...formsOf(values, comparesIds(comparison, types))];
     return operands.length > MOST_OPERANDS ? undefined : { path: names, operator: 'in', operands };
   }
-  const isOrderable = typeof value === 'string' || (typeof value === 'number' && !Number.isNaN(value));
+  const isOrderable =
+    typeof value === 'string'
+      ? value.length <= MOST_CHARACTERS
+      : typeof value === 'number' && !Number.isNaN(value);
   return isOrderable ? { path: names, operator: operator as 'gt', operands: [value] } : undefined;
 }

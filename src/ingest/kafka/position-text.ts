@@ -14,15 +14,18 @@ export interface PositionText {
    * may have offsets, and leader epochs, that were given before. It goes with each record: see logEpoch.
    */
   readonly resets: number;
-  /** Of the record before the position: the broker tells where its log is another since. Undefined: not known. */
+  /**
+   * A fetch names the leader epoch of the record before the position, so that the broker tells where the log differs from what
+   * was consumed. Undefined: not known.
+   */
   readonly leaderEpoch: number | undefined;
 }
 
-/** What is known of the log that ends before a position. */
+/** The part of the text that tells one log from another which has the same offsets. */
 export type LogBefore = Pick<PositionText, 'resets' | 'leaderEpoch'>;
 
 const TEXT = /^sluice1 (?<id>\S+) (?<settled>\d+)(?<fields>(?: [a-z]+=[^\s=]+)*)$/;
-/** So many at most that positions remain numbers that are exact. */
+/** Five digits, so that positions remain numbers that are exact. */
 const RESETS = / resets=(?<resets>\d{1,5})(?!\S)/;
 const EPOCH = / epoch=(?<epoch>\d{1,10})(?!\S)/;
 const NO_ID = '-';

@@ -25,7 +25,7 @@ type Start = 'position' | 'beginning' | 'end';
 
 export interface Decision {
   start(partition: number): Start;
-  /** Before the position where the partition starts. */
+  /** The log before the position where the partition starts. */
   log(partition: number): LogBefore;
   /** To go with each commit of a partition. */
   metadata(log: LogBefore): string;
@@ -37,7 +37,7 @@ const NOTHING_KNOWN: LogBefore = { resets: 0, leaderEpoch: undefined };
 
 /** @returns how often a position was reset, once it is again */
 export function resetsAfter(resets: number, to: PositionReset['to']): number {
-  // What retention has deleted gives no offset again.
+  // Offsets that retention has deleted are not given again.
   return to === 'beginning' ? resets : resets + 1;
 }
 

@@ -9,7 +9,7 @@ export const GROUP_DEFECTS: Readonly<Record<string, Defect>> = {
         missingTopics: async (wanted) => ((await real.missingTopics(wanted)).length > 0 ? wanted : []),
       }),
   },
-  'a group is joined whatever bus it is of': {
+  'a group of another bus is joined': {
     driver: (real) =>
       replacing(real, {
         describeGroup: async (...asked) => ({ ...(await real.describeGroup(...asked)), texts: [] }),

@@ -31,7 +31,7 @@ function isLostUnconsumed({ ledger }: World, { number }: LedgerEvent): boolean {
   return ledger.unconsumed.has(number);
 }
 
-/** A pod of another bus has consumed it, which had found nobody in the group: all members had gone for longer than a session. */
+/** A pod of another bus has consumed it, which had found the group empty: all members had gone for longer than a session. */
 function isTakenAway({ ledger }: World, { number }: LedgerEvent): boolean {
   return ledger.takenAway.has(number);
 }

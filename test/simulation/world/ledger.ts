@@ -73,7 +73,7 @@ export class Ledger {
   readonly looks: Look[] = [];
   /** Ids of topics that were made anew since. */
   readonly deleted = new Set<string>();
-  /** Numbers of events that a pod of another bus has consumed, which had found nobody in the group. */
+  /** Numbers of events that a pod of another bus has consumed, which had found no members in the group. */
   readonly takenAway = new Set<number>();
   /** Numbers of events that were lost with their log, or the end of it, before the group had consumed them. */
   readonly unconsumed = new Set<number>();

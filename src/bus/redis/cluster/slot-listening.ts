@@ -38,8 +38,8 @@ export class SlotListening implements ListeningConnection {
   readonly #joined = new Set<string>();
   #node: ClusterNode | undefined;
   /**
-   * Aborts when the slot moves: the node that it has gone from may never answer, as nobody notices that its connection is half
-   * open. If the slot comes back, that node has unsubscribed its channels.
+   * Aborts when the slot moves: the node that it has gone from may never answer, as no heartbeat notices there that a connection
+   * is half open. If the slot comes back, that node has unsubscribed its channels.
    */
   #moving = patientController();
   #listener: ConnectionListener | undefined;
@@ -229,7 +229,7 @@ export class SlotListening implements ListeningConnection {
   }
 }
 
-/** All channels that are being joined may wait for it at once. */
+/** Its signal may be waited for by all channels at once that are being joined. */
 function patientController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

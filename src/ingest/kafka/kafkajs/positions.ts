@@ -8,8 +8,8 @@ const NO_OFFSET = '-1';
 interface DecidedTopic extends Decision {
   /** By partition: how often its position was reset. */
   readonly counts: number[];
-  /** What is to be committed again as it is: see StartPositions. */
-  readonly unnamed: readonly TopicPartitionOffsetAndMetadata[];
+  /** Positions whose text does not name this pod's bus: they are committed again as they are, and then are no more here. */
+  readonly unnamed: TopicPartitionOffsetAndMetadata[];
 }
 
 /** Where a consumer of kafkajs is in its partitions, and what it says of that with each commit. */
@@ -80,10 +80,8 @@ export class KafkajsPositions implements PositionPolicy {
     return this.#topics.get(topic)?.counts[partition] ?? 0;
   }
 
-  /** What is to be committed again as it is, once. */
+  /** @returns positions to be committed again as they are, each once */
   takeUnnamed(): readonly TopicPartitionOffsetAndMetadata[] {
-    const taken = [...this.#topics.values()].flatMap(({ unnamed }) => unnamed);
-    for (const [topic, decided] of this.#topics) this.#topics.set(topic, { ...decided, unnamed: [] });
-    return taken;
+    return [...this.#topics.values()].flatMap(({ unnamed }) => unnamed.splice(0));
   }
 }

@@ -14,18 +14,18 @@ export class KafkajsBatch implements RecordBatch {
   readonly #isMember: () => boolean;
 
   /**
-   * @param of id of the topic, when the member joined; how often the position was reset: see PositionText
+   * @param log the topic's id when the member joined, and how often the position was reset: see PositionText
    * @param isMember whether the member is of the same generation as when it fetched this
    */
   constructor(
     payload: EachBatchPayload,
-    of: { readonly topicId: string | undefined; readonly resets: number },
+    log: { readonly topicId: string | undefined; readonly resets: number },
     isMember: () => boolean,
   ) {
     const { topic, partition, messages, highWatermark } = payload.batch;
     this.topic = topic;
     this.partition = partition;
-    this.records = messages.map((message) => recordOf({ topic, partition, ...of }, message));
+    this.records = messages.map((message) => recordOf({ topic, partition, ...log }, message));
     this.bad = messages.length === 0 ? badBatchOf(payload) : undefined;
     this.highWatermark = Number(highWatermark);
     this.#payload = payload;

@@ -7,6 +7,8 @@ export class MemberPartition {
   readonly topic: string;
   readonly topicId: string;
   readonly partition: number;
+  /** @returns the text that goes with a commit */
+  readonly metadata: (log: LogBefore) => string;
   #fetchOffset: number;
   #fetchedEpoch: number | undefined;
   #position: number;
@@ -15,7 +17,6 @@ export class MemberPartition {
   #waiting: FetchedPartition | undefined;
   #pauses = 0;
   #resets: number;
-  readonly #metadata: (log: LogBefore) => string;
 
   constructor({
     topic,
@@ -31,7 +32,7 @@ export class MemberPartition {
     this.topic = topic;
     this.topicId = topicId;
     this.partition = partition;
-    this.#metadata = metadata;
+    this.metadata = metadata;
     this.#resets = resets;
     this.#position = position;
     this.#leaderEpoch = leaderEpoch;
@@ -57,11 +58,6 @@ export class MemberPartition {
   /** How often the position was reset: see PositionText. */
   get resets(): number {
     return this.#resets;
-  }
-
-  /** To go with a commit. */
-  metadata(log: LogBefore): string {
-    return this.#metadata(log);
   }
 
   get highWatermark(): number | undefined {

@@ -115,16 +115,21 @@ export class Session implements BatchSession {
     if (this.#over !== undefined) throw this.#over;
   }
 
-  async commit(of: MemberPartition, offset: number, leaderEpoch?: number, resets = of.resets): Promise<void> {
-    const { topic, partition } = of;
-    const metadata = of.metadata({ resets, leaderEpoch });
+  async commit(
+    consumed: MemberPartition,
+    offset: number,
+    leaderEpoch?: number,
+    resets = consumed.resets,
+  ): Promise<void> {
+    const { topic, partition } = consumed;
+    const metadata = consumed.metadata({ resets, leaderEpoch });
     try {
       await this.#options.membership.commit([{ topic, partition, offset, metadata }]);
     } catch (thrown) {
       this.#end(thrown as Error);
       throw thrown;
     }
-    of.moveTo(offset, leaderEpoch, resets);
+    consumed.moveTo(offset, leaderEpoch, resets);
   }
 
   pause(partition: MemberPartition): () => void {

@@ -289,6 +289,8 @@ test('a filter requires one comparison that must hold, of those with arguments t
     ['{ bid_id: { in: "$ids" } }', { ids: ['7', 'x'] }, ['bid_id', 'in', '7', 7, 'x']],
     ['{ seller: { address: { city: { eq: "$text" } } } }', { text: 'a' }, ['seller.address.city', 'in', 'a']],
     ['{ note: { in: "$texts" }, amount: { gt: "$n" } }', { texts, n: 1 }, ['amount', 'gt', 1]],
+    ['{ note: { gt: "$text" } }', { text: 'x'.repeat(256) }, ['note', 'gt', 'x'.repeat(256)]],
+    ['{ note: { gt: "$text" } }', { text: 'x'.repeat(257) }, undefined],
     ['{ or: [{ amount: { eq: 1 } }, { note: { eq: "$text" } }] }', { text: 'a' }, undefined],
     ['{ not: { note: { eq: "$text" } } }', { text: 'a' }, undefined],
     ['{ note: { ne: "$text" }, tags: { contains: "$text" } }', { text: 'a' }, undefined],

@@ -8,7 +8,7 @@ const NOTHING_KNOWN = { resets: 0, leaderEpoch: undefined };
 
 const BEFORE = /^sluice1 (?<id>\S+) (?<settled>\d+)$/;
 
-test('the text of a position is read as it was written, whichever of its fields are known', () => {
+test('the text of a position is read as it was written, with each of its fields or without', () => {
   for (const topicId of ['A', undefined]) {
     for (const bus of ['a.b-c_1', undefined]) {
       for (const resets of [0, 3]) {
