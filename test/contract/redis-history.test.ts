@@ -410,6 +410,17 @@ test('redis: while Redis takes no writes, events are published without history, 
   assert.notEqual(await epochOf(pod.bus), before);
 });
 
+test('redis: the epoch ends also if the pod stops that has published without history', async (t) => {
+  const { server, pod, other, client } = await setUpTwo(t);
+  const before = await epochOf(pod.bus);
+  await withoutMemory(client, async () => {
+    await publish(other, 2);
+    await other.stop();
+  });
+  assert.deepEqual(await heardBy(pod.inbox, 2), [1, 2]);
+  assert.notEqual(await epochOf(await startKeeping(t, server.port)), before);
+});
+
 test('redis: a pod that hears another epoch begin keeps its channels in that one', async (t) => {
   const { server, pod, other, client } = await setUpTwo(t);
   const older = await startWithout(t, server.url);

@@ -111,15 +111,13 @@ export class TopicVersions {
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
       this.#note(topic, NONE);
-      if (isNotWritable(thrown.reason)) {
-        if (this.#outdated.size === 0) log.warn({ reason: thrown.reason }, TAKES_NO_WRITES);
-        this.#outdated.add(topic);
-        return otherwise();
-      }
-      if (!isNotPermitted(thrown.reason)) throw thrown;
-      // Some command or channel is not permitted, and only the replies to single commands tell which. No version is as
-      // good as a new one, which the next heartbeat gives it.
+      // Where some command or channel is not permitted, only the replies to single commands tell which.
+      const isFull = isNotWritable(thrown.reason);
+      if (!isFull && !isNotPermitted(thrown.reason)) throw thrown;
+      if (isFull && this.#outdated.size === 0) log.warn({ reason: thrown.reason }, TAKES_NO_WRITES);
       this.#outdated.add(topic);
+      // No version is as good as a new one, which the next heartbeat gives it: and this pod may end before that. Without memory
+      // Redis deletes all the same.
       await connection.send([['DEL', key]]);
       return otherwise();
     }
