@@ -41,6 +41,8 @@ interface Probe {
 /** Channels in one PUBSUB NUMSUB: all those of a chunk, a thousand events with many channels each, would be too many. */
 const CHANNELS_PER_COMMAND = 10_000;
 
+const NO_GAPS = '[]';
+
 /**
  * The publishing side of the bus. What it sends for a topic is one transaction, which also gives the topic a new version:
  * so Redis takes all of it or nothing, and a listener that has lost its connection sees by the version whether it may
@@ -114,10 +116,12 @@ export class Publishing {
     // With a new version, since events are passed over by what Redis replies: a pod that is not listening just now must
     // see later that it may have missed something.
     const counts: unknown[] = [];
-    const ask = () => this.#options.connection.send(commands);
+    // Without a key, a node of a cluster counts nobody on channels that it does not serve any more.
+    const { connection, names } = this.#options;
+    const ask = () => connection.send([...commands, ['PUBLISH', names.gapsChannel, NO_GAPS]]);
     for (const reply of await this.#master.run(this.#versions.run(topic, commands, ask))) {
       if ('error' in reply) return this.#refusesCounting(reply.error, channels);
-      counts.push(...(reply.value as unknown[]));
+      if (Array.isArray(reply.value)) counts.push(...(reply.value as unknown[]));
     }
     // Each reply is a list of channel, count, channel, count …
     return new Set(channels.filter((_, index) => Number(counts[2 * index + 1]) > 0));

@@ -33,6 +33,8 @@ export class FakeRedis {
       case 'SET':
         if (option !== 'NX' || !this.values.has(key)) this.values.set(key, value);
         return 'OK';
+      case 'PUBSUB':
+        return args.slice(1).flatMap((channel) => [channel, 0]);
       case 'ZRANGE':
         return this.kept;
       case 'EVAL': {

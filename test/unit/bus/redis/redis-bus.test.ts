@@ -320,6 +320,15 @@ test('where Redis does not permit to count subscribers all channels count as wan
   assert.equal(run.mock.callCount(), 0, 'Redis is not asked again');
 });
 
+test('without a version, a node of a cluster that the slot has left does not count as one without subscribers', async (t) => {
+  const { redis, bus } = await started(t);
+  redis.refusal = ([name]) => (name === 'SET' ? 'NOPERM no permission' : undefined);
+  assert.deepEqual(await bus.subscribed('bids', ['a']), new Set());
+  const permitted = redis.refusal;
+  redis.refusal = (command) => (command[0] === 'PUBLISH' ? 'MOVED 1 other:6379' : permitted(command));
+  await assert.rejects(bus.subscribed('bids', ['a']), new Error('MOVED 1 other:6379'));
+});
+
 test('announcements have been heard once those are read that are kept, also where Redis refuses to have them read at first', async (t) => {
   const { redis, bus, wake } = setUp(t);
   const heard: string[] = [];
