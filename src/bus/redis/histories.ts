@@ -96,8 +96,8 @@ export class Histories {
   /** Resolves once the channel, which has been subscribed to, is kept, or can't be. */
   async joined(topic: string, channel: string): Promise<void> {
     const kept = this.#topics.get(topic);
-    await kept?.history.joined(channel);
-    kept?.listener.joined(channel);
+    const at = await kept?.history.joined(channel);
+    kept?.listener.joined(channel, at);
   }
 
   left(topic: string, channel: string): void {

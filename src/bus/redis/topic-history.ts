@@ -129,10 +129,14 @@ export class TopicHistory {
     );
   }
 
-  /** This pod has subscribed to the channel. Resolves also if Redis refuses to keep it. */
-  async joined(channel: string): Promise<void> {
+  /**
+   * This pod has subscribed to the channel.
+   *
+   * @returns where the topic stood when Redis began to keep it; undefined if Redis refuses to
+   */
+  async joined(channel: string): Promise<HistoryPosition | undefined> {
     this.#channels.add(channel);
-    await this.#keep([channel]);
+    return this.#keep([channel]);
   }
 
   left(channel: string): void {
@@ -183,17 +187,22 @@ export class TopicHistory {
     return reading.read(this.#settings.size);
   }
 
-  async #keep(channels: readonly string[]): Promise<void> {
+  /** @returns where the topic stood then; undefined if not all could be kept */
+  async #keep(channels: readonly string[]): Promise<HistoryPosition | undefined> {
     const { stands } = this.#options;
+    let position: HistoryPosition | undefined;
     try {
       for (const some of inGroups(channels)) {
         const [epoch, sequence] = await this.#join(some, NOTHING);
-        await stands({ epoch, sequence });
+        position = { epoch, sequence };
+        await stands(position);
       }
       this.noteRefusal('keep', undefined);
+      return position;
     } catch (thrown) {
       this.noteRefusal('keep', messageOf(thrown));
       if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason))) void this.#keepAgain();
+      return undefined;
     }
   }
 

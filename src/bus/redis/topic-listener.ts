@@ -65,8 +65,8 @@ const NEVER = new AbortController().signal;
 export class TopicListener {
   readonly #options: TopicListenerOptions;
   readonly #listeners = new Map<string, Listener>();
-  /** Channels of which all messages are wanted. */
-  readonly #joined = new Set<string>();
+  /** Channels of which all messages are wanted, and from where on; undefined: all that have not been passed on. */
+  readonly #joined = new Map<string, HistoryPosition | undefined>();
   /** All messages up to it have been passed on. */
   #position: HistoryPosition | undefined;
   /** Of the last message: the same event may be on its way on other channels. */
@@ -109,9 +109,13 @@ export class TopicListener {
     return (payload) => this.#hear(channel, payload);
   }
 
-  /** The channel is subscribed to, and kept: from now on nothing of it may be missed. */
-  joined(channel: string): void {
-    this.#joined.add(channel);
+  /**
+   * The channel is subscribed to, and kept: from now on nothing of it may be missed.
+   *
+   * @param at where the topic stood when it began to be kept; undefined: it could not be kept
+   */
+  joined(channel: string, at: HistoryPosition | undefined): void {
+    this.#joined.set(channel, at);
   }
 
   leave(channel: string): void {
@@ -196,8 +200,11 @@ export class TopicListener {
     if (isCut) throw new Error(`expected at most ${this.#options.room.mostOfOwner} bytes, got more`);
     if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
     const messages = channels.flatMap(({ channel, from, messages: kept }) => {
-      if (from > last.sequence && this.#joined.has(channel)) {
-        throw new Error(`expected all of ${channel} behind ${last.sequence}, got what is behind ${from}`);
+      // While the connection is away, others may join: nothing that came before is missed there.
+      const joined = this.#joined.get(channel);
+      const begin = Math.max(last.sequence, joined?.epoch === last.epoch ? joined.sequence : 0);
+      if (from > begin && this.#joined.has(channel)) {
+        throw new Error(`expected all of ${channel} behind ${begin}, got what is behind ${from}`);
       }
       return kept.map((payload) => heardOn(channel, payload));
     });

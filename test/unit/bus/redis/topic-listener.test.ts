@@ -30,7 +30,7 @@ function listen({ begunAnew = (): void => assert.fail('the epoch is the same') }
       listener.listen(channel, (payload) => heard.push(`${channel} ${payload}`)),
     ]),
   ) as Record<'a' | 'b', (payload: string) => void>;
-  for (const channel of Object.keys(hear)) listener.joined(channel);
+  for (const channel of Object.keys(hear)) listener.joined(channel, undefined);
   listener.advance({ epoch: EPOCH, sequence: 4 });
   return { listener, hear, heard, reads };
 }
@@ -96,19 +96,25 @@ test('what is published in another epoch, or without history, while what was mis
   assert.deepEqual([listener.position, begun], [{ epoch: 'another', sequence: 1 }, 1]);
 });
 
-test('a channel that is being joined when the connection is lost makes no gap of what others have', async () => {
-  const { listener, heard, reads } = listen();
-  listener.listen('c', (payload) => heard.push(`c ${payload}`));
-  listener.hold();
-  const healed = listener.heal();
-  const { channels, ...rest } = read(6, [5], []);
-  reads[0]?.answer({
-    ...rest,
-    channels: [...channels, { channel: 'c', from: 5, isAll: true, messages: [message(6)] }],
+for (const [state, at] of [
+  ['is being joined when', undefined],
+  ['has been joined while', { epoch: EPOCH, sequence: 5 }],
+] as const) {
+  test(`a channel that ${state} the connection is lost makes no gap of what others have`, async () => {
+    const { listener, heard, reads } = listen();
+    listener.listen('c', (payload) => heard.push(`c ${payload}`));
+    listener.hold();
+    if (at !== undefined) listener.joined('c', at);
+    const healed = listener.heal();
+    const { channels, ...rest } = read(6, [5], []);
+    reads[0]?.answer({
+      ...rest,
+      channels: [...channels, { channel: 'c', from: 5, isAll: true, messages: [message(6)] }],
+    });
+    await healed;
+    assert.deepEqual(heard, [`a ${message(5)}`, `c ${message(6)}`]);
   });
-  await healed;
-  assert.deepEqual(heard, [`a ${message(5)}`, `c ${message(6)}`]);
-});
+}
 
 test('what was missed is read with as many bytes as it takes, and told as a gap if that is more than there are', async () => {
   for (const [left, expected] of [
