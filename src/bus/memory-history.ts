@@ -42,6 +42,7 @@ export class MemoryHistory {
   /** By hash of the key, in the order in which they were deleted. */
   readonly #deleted = new Map<string, Deletion>();
   #forgottenUpTo = 0;
+  #lastDeletion = 0;
   #sequence = 0;
   #lastPayload: string | undefined;
 
@@ -108,6 +109,7 @@ export class MemoryHistory {
     this.passOver();
     this.#deleted.delete(key);
     this.#deleted.set(key, { sequence: this.#sequence, source });
+    this.#lastDeletion = this.#sequence;
     if (this.#deleted.size <= 2 * DELETED_OF_GENERATION) return;
     const [[first, { sequence }]] = this.#deleted as unknown as [[string, Deletion]];
     this.#deleted.delete(first);
@@ -121,7 +123,7 @@ export class MemoryHistory {
       const deletion = this.#deleted.get(hashOfKey(key));
       if (deletion !== undefined) upTo.set(key, deletion.sequence);
     }
-    return { upTo, forgottenUpTo: this.#forgottenUpTo };
+    return { upTo, forgottenUpTo: this.#forgottenUpTo, last: this.#lastDeletion };
   }
 
   /** @param since sequence of the last message that is not needed */

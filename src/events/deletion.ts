@@ -24,6 +24,8 @@ export interface Deletions {
   readonly upTo: ReadonlyMap<string, number>;
   /** Deletions up to this sequence may have been forgotten: so many can be noted. */
   readonly forgottenUpTo: number;
+  /** The sequence of the last deletion of any key. */
+  readonly last: number;
 }
 
 /** Deleted keys of a topic that are noted at least; of twice as many, the ones deleted first are forgotten. */

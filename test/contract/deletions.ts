@@ -82,6 +82,7 @@ export function testDeletions(name: string, options: TestOptions, make: MakeBus)
     await deleteUpTo(2 * DELETED_OF_GENERATION);
     const whole = await bus.deletions(TOPIC, epoch, ['key 1', `key ${deleted}`]);
     assert.deepEqual([whole.upTo.size, whole.forgottenUpTo], [2, 0]);
+    assert.equal(whole.last, whole.upTo.get(`key ${deleted}`));
     await deleteUpTo(2 * DELETED_OF_GENERATION + 1);
     const keys = upTo(deleted).map((n) => `key ${n}`);
     const { upTo: known, forgottenUpTo } = await bus.deletions(TOPIC, epoch, keys);

@@ -19,31 +19,36 @@ interface DeletedKeys {
  */
 export async function readDeletions(where: DeletedKeys, keys: readonly string[]): Promise<Deletions> {
   const { topic, epoch, connection, names } = where;
-  const state: Command = ['HMGET', names.historyKey(topic), 'epoch', 'deleted', 'forgotten'];
+  const state: Command = ['HMGET', names.historyKey(topic), 'epoch', 'deleted', 'forgotten', 'removed'];
   const [begin] = await connection.send([state]);
   const first = stateIn(begin, where);
-  let { generation, forgottenUpTo } = first;
+  let { generation, forgottenUpTo, last } = first;
   const upTo = new Map<string, number>();
-  if (!first.isAny) return { upTo, forgottenUpTo };
+  if (!first.isAny) return { upTo, forgottenUpTo, last };
   for (const some of inGroups(keys)) {
     const hashes = some.map(hashOfKey);
     const ask = (of: number): Command => ['HMGET', names.deletedKey(topic, epoch, of), ...hashes];
     // The state comes last, so that what is forgotten meanwhile shows.
-    const [before, last, now] = await connection.send([ask(generation - 1), ask(generation), state]);
-    for (const reply of [before, last]) {
+    const [before, present, now] = await connection.send([ask(generation - 1), ask(generation), state]);
+    for (const reply of [before, present]) {
       for (const [index, sequence] of (valueOf(reply) as (string | null)[]).entries()) {
         if (sequence !== null) upTo.set(some[index] ?? '', Number(sequence));
       }
     }
-    ({ generation, forgottenUpTo } = stateIn(now, where));
+    ({ generation, forgottenUpTo, last } = stateIn(now, where));
   }
-  return { upTo, forgottenUpTo };
+  return { upTo, forgottenUpTo, last };
 }
 
 /** @throws NoHistory if the epoch has ended */
 function stateIn(reply: Reply | undefined, { topic, epoch }: DeletedKeys) {
-  const [present, noted, forgotten] = valueOf(reply) as (string | null)[];
+  const [present, noted, forgotten, removed] = valueOf(reply) as (string | null)[];
   if (present !== epoch) throw new NoHistory(topic, 'it has just begun anew');
   const generation = Math.floor(Math.max(0, Number(noted ?? 0) - 1) / DELETED_OF_GENERATION);
-  return { isAny: noted !== null, generation, forgottenUpTo: Number(forgotten ?? 0) };
+  return {
+    isAny: noted !== null,
+    generation,
+    forgottenUpTo: Number(forgotten ?? 0),
+    last: Number(removed ?? 0),
+  };
 }

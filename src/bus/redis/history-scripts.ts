@@ -20,8 +20,8 @@ export const KEYS_MAY_MOVE = 'local keysMayMove = false';
  * older one, or Redis took no writes. What it published is in no list, so the epoch ends.
  *
  * Beside the lists there are hashes of deleted keys, with the sequences of their deletions in this epoch, in generations: the
- * last and the one before are kept, for as long as any list. `deleted` is how many were noted; deletions up to `forgotten`
- * may be in neither. Pods of the version before renew lists alone, and Redis may evict a hash: all deletions are forgotten then.
+ * last and the one before are kept, for as long as any list. `deleted` is how many were noted, `removed` the sequence of the last
+ * one; deletions up to `forgotten` may be in neither. Pods of the version before renew lists alone, and Redis may evict a hash: all deletions are forgotten then.
  */
 const BEGINNING = `
 local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted')
@@ -64,10 +64,8 @@ local function delete(key)
     end
     redis.call('HSET', KEYS[1], 'begun', string.format('%d', seq))
   end
-  if redis.call('HSET', deletedIn(generation), key, string.format('%d', seq)) == 1 then
-    noted = noted + 1
-    redis.call('HSET', KEYS[1], 'deleted', noted)
-  end
+  noted = noted + redis.call('HSET', deletedIn(generation), key, string.format('%d', seq))
+  redis.call('HSET', KEYS[1], 'deleted', noted, 'removed', string.format('%d', seq))
 end
 `;
 

@@ -7,7 +7,7 @@ export class Deleted {
   #forgottenUpTo = 0;
 
   /** Adds what is known of further keys, or later. */
-  add({ upTo, forgottenUpTo }: Deletions): void {
+  add({ upTo, forgottenUpTo }: Omit<Deletions, 'last'>): void {
     for (const [key, sequence] of upTo) {
       this.#upTo.set(key, Math.max(sequence, this.#upTo.get(key) ?? 0));
     }

@@ -31,6 +31,15 @@ export class GroupRecorder {
   }
 
   /**
+   * Resolves once this pod has heard all up to the position, unless its epoch has ended.
+   *
+   * @throws NoHistory
+   */
+  async reach(topic: string, position: HistoryPosition): Promise<void> {
+    await this.#positions.from(topic, position);
+  }
+
+  /**
    * Has the channels of the group recorded behind a position, or as far back as they are kept.
    *
    * @param at undefined: nothing is to be recorded, but where the topic stands is known then

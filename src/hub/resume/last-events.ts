@@ -46,14 +46,24 @@ export class LastEvents {
     beginning: HistoryPosition | undefined,
     joining: Pick<Resumer, 'subscriber' | 'leaving'>,
   ): Promise<Found | undefined> {
-    const { replay } = group.plan;
-    for (let count = replay; ; count *= GROWTH) {
+    const { topic, replay } = group.plan;
+    let hasReached = false;
+    for (let count = replay; ;) {
       const recorded = await this.#recorder.record(group, beginning, joining, count);
       if (recorded === undefined) return undefined;
       const { heard, channels } = recorded;
       let isDone = false;
       try {
-        const deleted = await this.#deletedOf(group.plan.topic, heard.epoch, channels, count);
+        const deletions = await this.#deletions(topic, heard.epoch, keysOf(channels, count));
+        const lastDeletion = Math.max(deletions.last, deletions.forgottenUpTo);
+        if (!hasReached && lastDeletion > heard.sequence) {
+          // What is deleted is not replayed. Where this pod has not heard so much yet, it would come afterwards.
+          hasReached = true;
+          await this.#recorder.reach(topic, { epoch: heard.epoch, sequence: lastDeletion });
+          continue;
+        }
+        const deleted = new Deleted();
+        deleted.add(deletions);
         const isWanting = ({ recording }: RecordedChannel): boolean => {
           const { messages = [], standing = [] } = recording ? lastOf(recording, count, deleted) : {};
           return standing.length < replay && messages.length === count;
@@ -62,6 +72,7 @@ export class LastEvents {
         const hasAll = channels.every(({ recording }) => recording?.hasLast(count, heard.epoch) === true);
         isDone = !hasAll || !channels.some(isWanting);
         if (isDone) return foundIn(channels, heard, { replay, count, hasAll }, deleted);
+        count *= GROWTH;
       } catch (thrown) {
         if (thrown instanceof NoHistory) return undefined;
         throw thrown;
@@ -70,21 +81,12 @@ export class LastEvents {
       }
     }
   }
+}
 
-  async #deletedOf(
-    topic: string,
-    epoch: string,
-    channels: readonly RecordedChannel[],
-    count: number,
-  ): Promise<Deleted> {
-    const keys = new Set<string>();
-    for (const { recording } of channels) {
-      for (const { message } of recording?.last(count) ?? []) if (message.key !== null) keys.add(message.key);
-    }
-    const deleted = new Deleted();
-    if (keys.size > 0) deleted.add(await this.#deletions(topic, epoch, [...keys]));
-    return deleted;
-  }
+/** Kafka keys of the last messages. */
+function keysOf(channels: readonly RecordedChannel[], count: number): readonly string[] {
+  const messages = channels.flatMap(({ recording }) => recording?.last(count) ?? []);
+  return [...new Set(messages.map(({ message }) => message.key).filter((key) => key !== null))];
 }
 
 function foundIn(

@@ -54,6 +54,26 @@ test('a replay has nothing of a deleted key though the channel is recorded, and 
   });
 });
 
+for (const [known, heard] of [
+  ['a key', [4]],
+  ['another key', [1, 4]],
+] as const) {
+  test(`a replay on a pod that has not heard of the deletion yet has nothing of the key afterwards either: ${known} of before`, async (t) => {
+    const { bus, client: make } = world(t, { keepsAll: true, binding: { replay: 1 } });
+    await put(bus, 1, known === 'a key' ? 'x' : 'y');
+    const [early, late] = [make(), make()];
+    early.connect();
+    await inTurns(t, () => assert.deepEqual(early.heard, [1]));
+    bus.deafen();
+    await put(bus, 2, 'x');
+    await remove(bus, 3, 'x');
+    late.connect();
+    await inTurns(t, () => assert.deepEqual(early.heard, [1, 2]));
+    await put(bus, 4, 'z');
+    await inTurns(t, () => assert.deepEqual([early.heard, late.heard], [[1, 2, 4], heard]));
+  });
+}
+
 test('a client that resumes gets what it has missed, deleted or not', async (t) => {
   const { bus, client: make } = world(t, { keepsAll: true, binding: { replay: 1 } });
   const client = make();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../../src/bus/bus.ts';
+import type { HistoryPosition, HistoryRead } from '../../../../src/bus/history.ts';
 import { MemoryBus } from '../../../../src/bus/memory-bus.ts';
 import type { Operation } from '../../../../src/executor/operation.ts';
 import { Group } from '../../../../src/hub/group.ts';
@@ -197,6 +198,23 @@ export class Client {
 export class LossyBus extends MemoryBus {
   isLosing = false;
   #tellGap: GapListener = () => undefined;
+  #deaf: { readonly at: HistoryPosition | undefined; readonly held: (() => void)[] } | undefined;
+
+  /** Nothing is heard until history is read, as over a connection that is half open, and then made again. */
+  deafen(): void {
+    this.#deaf = { at: this.position(TOPIC), held: [] };
+  }
+
+  override position(topic: string): HistoryPosition | undefined {
+    return this.#deaf ? this.#deaf.at : super.position(topic);
+  }
+
+  override async readHistory(...asked: Parameters<MemoryBus['readHistory']>): Promise<HistoryRead> {
+    const { held = [] } = this.#deaf ?? {};
+    this.#deaf = undefined;
+    for (const hear of held) hear();
+    return super.readHistory(...asked);
+  }
 
   override onGap(listener?: GapListener): void {
     if (listener !== undefined) this.#tellGap = listener;
@@ -204,7 +222,8 @@ export class LossyBus extends MemoryBus {
 
   override subscribe(topic: string, channel: string, listener: Listener): Subscription {
     return super.subscribe(topic, channel, (payload) => {
-      if (!this.isLosing) listener(payload);
+      if (this.#deaf !== undefined) this.#deaf.held.push(() => listener(payload));
+      else if (!this.isLosing) listener(payload);
     });
   }
 
