@@ -1,3 +1,4 @@
+import { readPositionText } from '../../../src/ingest/kafka/position-text.ts';
 import type { SimulatedKafka } from '../kafka/cluster.ts';
 import { LATENCY_MS } from '../redis/network.ts';
 import { OUT_OF_MEMORY, type Refusal } from '../redis/server.ts';
@@ -66,13 +67,18 @@ const HAPPEN: {
     ),
   'no-memory': ({ forMs }, world) =>
     refuse(world, forMs, (_, { grows }) => (grows === true ? OUT_OF_MEMORY : undefined)),
-  'not-permitted': ({ forMs, command }, world) =>
+  'not-permitted': ({ forMs, command }, world) => {
+    const { ledger, time } = world;
+    ledger.refusals.push({ from: time.now, to: time.now + forMs });
     refuse(world, forMs, (name) =>
       name === command ? `NOPERM this user has no permissions to run the '${name}' command` : undefined,
-    ),
+    );
+  },
   'redis-frozen': ({ forMs }, _, { redis }) => redis.freeze(forMs),
   'slot-moves': ({ topic, forMs }, { cluster }) => cluster?.move(topic, forMs),
-  evicted: (fault, { trace }, { redis: { master } }) => {
+  evicted: (fault, { trace, ledger, time }, { redis: { master } }) => {
+    const { topic, what } = fault;
+    if (what !== 'list') ledger.forgotten.push({ topic, at: time.now });
     const key = evictedBy(fault, master.data.keys);
     trace.add('fault', () => `${key ?? 'nothing'} is evicted`);
     if (key !== undefined && master.alive) master.evict(key);
@@ -113,7 +119,7 @@ const HAPPEN: {
     const { id: topicId, partitions } = kafka.topic(topic);
     const partition = drawn % partitions.length;
     const from = kafka.loseEnd(topic, partition, records);
-    ledger.lost({ topicId, partition, from }, kafka.group(GROUP).committed({ topic, partition }));
+    ledger.lost({ topicId, partition, from }, consumed(kafka, topic, partition));
   },
   'slow-link': ({ forMs, latencyMs }, { network, repairs }, { pod }) => {
     const route = network.route(pod.owner);
@@ -155,8 +161,15 @@ function noteDeletion(kafka: SimulatedKafka, ledger: Ledger, topic: string): voi
   const { id: topicId, partitions } = kafka.topic(topic);
   ledger.deleted.add(topicId);
   for (const partition of partitions.keys()) {
-    ledger.lost({ topicId, partition, from: 0 }, kafka.group(GROUP).committed({ topic, partition }));
+    ledger.lost({ topicId, partition, from: 0 }, consumed(kafka, topic, partition));
   }
+}
+
+/** The position of the group; undefined: it has none yet in the topic of this name that there is now. */
+function consumed(kafka: SimulatedKafka, topic: string, partition: number) {
+  const committed = kafka.group(GROUP).committed({ topic, partition });
+  const ofTopic = readPositionText(committed?.metadata ?? null)?.topicId;
+  return ofTopic === undefined || ofTopic === kafka.topic(topic).id ? committed : undefined;
 }
 
 function cut({ repairs }: World, clients: readonly SimulatedClient[], forMs: number): void {

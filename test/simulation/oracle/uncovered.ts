@@ -105,15 +105,22 @@ function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent
 
 /**
  * Its publisher had not been acknowledged it, and has published it again, where Redis did not know it any more: it has lost
- * it, or the topic has no history. A pod knows what it has heard itself; a client that had it from another one, or from what
- * was kept, gets it again, and has been told that events may be missing.
+ * or evicted that, or the topic has no history. A pod knows what it has heard itself; a client that had it from another one, or
+ * from what was kept, gets it again, and has been told that events may be missing.
  */
-export function mayComeAgain(
-  { ledger, plan }: World,
-  { told }: Receiver,
-  { number, topic, at }: LedgerEvent,
-): boolean {
+export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEvent): boolean {
+  const { ledger, plan } = world;
+  const { number, topic, at } = event;
+  if (isCutShort(world, event)) return true;
   const attempts = ledger.attempts.get(number) ?? [];
-  const isForgotten = plan.histories[topic] === undefined || ledger.losses.some((loss) => loss.at >= at);
+  const lost = [...ledger.losses, ...ledger.forgotten.filter((forgotten) => forgotten.topic === topic)];
+  const isForgotten = plan.histories[topic] === undefined || lost.some((loss) => loss.at >= at);
   return attempts.length > 1 && isForgotten && told.some((telling) => telling.at >= at);
+}
+
+/** A right was taken from the pods while they ran: a script that needed it had kept the event before it failed. */
+function isCutShort({ ledger, plan }: World, { number, topic }: LedgerEvent): boolean {
+  if (plan.histories[topic] === undefined) return false;
+  const attempts = ledger.attempts.get(number) ?? [];
+  return ledger.refusals.some(({ from, to }) => attempts.some(({ at }) => at >= from && at <= to));
 }

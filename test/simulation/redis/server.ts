@@ -208,7 +208,7 @@ export class SimulatedRedis implements CommandTarget {
 
   run([name, ...args]: Command, session?: Session): Reply {
     const lower = name.toLowerCase();
-    const refused = this.#refusalOf(lower, args) ?? this.#redirection([[name, ...args]]);
+    const refused = this.#whyNot(this.#refusalOf(lower, args), [[name, ...args]]);
     if (refused !== undefined) return { error: new Error(refused) };
     this.#session = session;
     const reply = this.#run(lower, args);
@@ -219,13 +219,10 @@ export class SimulatedRedis implements CommandTarget {
   /** @returns the replies; or why nothing has been run */
   transact(commands: readonly Command[]): readonly Reply[] | string {
     // Each command that is queued takes memory, be it one that is run without.
-    if (this.maxMemory > 0) return OUT_OF_MEMORY;
-    for (const [name, ...args] of commands) {
-      const refused = this.#refusalOf(name.toLowerCase(), args);
-      if (refused !== undefined) return refused;
-    }
-    const elsewhere = this.#redirection(commands);
-    if (elsewhere !== undefined) return elsewhere;
+    let refused = this.maxMemory > 0 ? OUT_OF_MEMORY : undefined;
+    for (const [name, ...args] of commands) refused ??= this.#refusalOf(name.toLowerCase(), args);
+    refused = this.#whyNot(refused, commands);
+    if (refused !== undefined) return refused;
     return commands.map(([name, ...args]) => this.#run(name.toLowerCase(), args));
   }
 
@@ -271,6 +268,11 @@ export class SimulatedRedis implements CommandTarget {
       return `ERR wrong number of arguments for '${name}' command`;
     }
     return this.#refusal(name, spec);
+  }
+
+  /** Redis looks at rights first, then whether it has the slot, and only then at all else. */
+  #whyNot(refused: string | undefined, commands: readonly Command[]): string | undefined {
+    return refused?.startsWith('NOPERM') === true ? refused : (this.#redirection(commands) ?? refused);
   }
 
   /** Keys of all commands of a transaction count together. */

@@ -34,7 +34,6 @@ export class SimulatedClient extends Receiver {
   readonly #options: Options;
   readonly #position: ReturnType<typeof startPosition>;
   #connection: ClientConnection | undefined;
-  #sockets = 0;
   #greetedAt = 0;
   /** When it connected last. */
   #connectedAt = 0;
@@ -48,7 +47,7 @@ export class SimulatedClient extends Receiver {
     this.#options = options;
     this.#position = startPosition(
       {},
-      () => this.#sockets,
+      () => this.connection,
       ({ reason }) => {
         const at = options.time.now;
         this.told.push({ at, afterMs: reason === 'gap' ? at - this.#greetedAt : undefined });
@@ -85,7 +84,7 @@ export class SimulatedClient extends Receiver {
       },
     });
     this.#connection = connection;
-    this.#sockets += 1;
+    this.connection += 1;
     pod.connections.add(connection);
     const { resume } = this.#position.payload.extensions ?? {};
     this.#connectedAt = time.now;
