@@ -42,6 +42,8 @@ interface HistoriesOptions {
 interface Kept {
   readonly history: TopicHistory;
   readonly listener: TopicListener;
+  /** Whether this pod did not listen to the server that was read last. */
+  isElsewhere: boolean;
   /** Aborts when the topic is not kept any more. */
   readonly ending: AbortController;
 }
@@ -96,8 +98,15 @@ export class Histories {
   /** Resolves once the channel, which has been subscribed to, is kept, or can't be. */
   async joined(topic: string, channel: string): Promise<void> {
     const kept = this.#topics.get(topic);
-    const at = await kept?.history.joined(channel);
-    kept?.listener.joined(channel, at);
+    if (kept === undefined) return;
+    const { history, listener } = kept;
+    let at = await history.joined(channel);
+    if (at === undefined && listener.isHolding) {
+      // Nothing of it can be missed until then: once what others miss has been read, it can be kept like theirs.
+      await listener.healed();
+      at = await history.joined(channel);
+    }
+    listener.joined(channel, at);
   }
 
   left(topic: string, channel: string): void {
@@ -202,19 +211,27 @@ export class Histories {
 }
 
 async function tryReading(
-  { history, listener }: Kept,
+  kept: Kept,
   channels: readonly string[],
   since: number,
   bounds: HistoryBounds,
   { listening, listensHere }: Pick<HistoriesOptions, 'listening' | 'listensHere'>,
 ): Promise<HistoryRead> {
+  const { history, listener } = kept;
+  if (kept.isElsewhere) await expectListening(kept, listensHere);
   const read = await history.read(since, channels, bounds);
-  const isHeard = await listensHere();
+  await expectListening(kept, listensHere);
   await listening.fence();
   // Over a new connection messages are heard before those that were missed.
   await listener.healed();
-  if (isHeard) listener.advance(read.position);
+  listener.advance(read.position);
   return read;
+}
+
+/** What is read there is heard a second time, as missed, once the pod listens there. @throws if it does not yet */
+async function expectListening(kept: Kept, listensHere: () => Promise<boolean>): Promise<void> {
+  kept.isElsewhere = !(await listensHere());
+  if (kept.isElsewhere) throw new Error('this pod listens to another server than it reads from');
 }
 
 function renew({ history, ending }: Kept, stopping: AbortSignal): void {
@@ -249,5 +266,5 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     clock,
     log,
   });
-  return { history, listener, ending: new AbortController() };
+  return { history, listener, isElsewhere: false, ending: new AbortController() };
 }

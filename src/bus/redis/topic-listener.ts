@@ -129,9 +129,14 @@ export class TopicListener {
     this.#heldBytes = 0;
   }
 
+  /** Whether what arrives is held, until what was missed has been read. */
+  get isHolding(): boolean {
+    return this.#held !== undefined;
+  }
+
   /** Resolves once nothing is held. */
   async healed(): Promise<void> {
-    if (this.#held !== undefined) await new Promise<void>((resolve) => this.#untilHealed.push(resolve));
+    if (this.isHolding) await new Promise<void>((resolve) => this.#untilHealed.push(resolve));
   }
 
   /** All channels have been joined again. To be called after `hold`, once for each new connection. */

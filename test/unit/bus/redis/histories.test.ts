@@ -8,22 +8,30 @@ import { ownBytes } from '../../../../src/support/byte-budget.ts';
 import { stillClock } from '../../support/still-clock.ts';
 
 /** Histories whose commands are answered, and whose listening connection does as the test says. */
-function setUp(fence: () => Promise<void>) {
+function setUp(fence: () => Promise<void>, listensHere = () => Promise.resolve(true)) {
   const { clock, sleeps } = stillClock();
+  let reads = 0;
+  const redis = { isAway: false };
   const histories = new Histories({
     settings: new Map([['kept', { size: 10, ttlMs: 120_000, keepsAll: false }]]),
-    commands: { send: async (commands) => commands.map(() => ({ value: ['e', 0, 0] })) },
+    commands: {
+      send: async (commands) => {
+        if (redis.isAway) throw new Error('the connection is lost');
+        reads += 1;
+        return commands.map(() => ({ value: ['e', 7, 0] }));
+      },
+    },
     listening: { fence },
     missedRoom: ownBytes(1_000),
     names: new BusNames(''),
     clock,
     log: createLog('silent'),
-    listensHere: () => Promise.resolve(true),
+    listensHere,
     lost: () => undefined,
     missed: () => undefined,
     wasRead: () => undefined,
   });
-  return { histories, sleeps };
+  return { histories, redis, sleeps, reads: () => reads };
 }
 
 test('what is kept is waited for no longer than 30 s, even if only the listening connection is away', async () => {
@@ -44,5 +52,38 @@ test('what is kept is read again after an attempt that has failed', async () => 
   const reading = histories.read('kept', [], 0, { maxBytes: 0 });
   while (sleeps.length < 2) await setImmediate();
   sleeps[1]?.end();
-  assert.deepEqual((await reading).position, { epoch: 'e', sequence: 0 });
+  assert.deepEqual((await reading).position, { epoch: 'e', sequence: 7 });
+});
+
+test('what is kept is not taken from another server than the pod listens to, nor read there again and again', async () => {
+  let isHere = false;
+  const { histories, sleeps, reads } = setUp(
+    () => Promise.resolve(),
+    () => Promise.resolve(isHere),
+  );
+  const reading = histories.read('kept', [], 0, { maxBytes: 0 });
+  for (const attempts of [1, 2, 3]) {
+    while (sleeps.length <= attempts) await setImmediate();
+    assert.deepEqual([reads(), histories.position('kept')], [1, undefined]);
+    isHere = attempts === 3;
+    sleeps[attempts]?.end();
+  }
+  await reading;
+  assert.deepEqual([reads(), histories.position('kept')], [2, { epoch: 'e', sequence: 7 }]);
+});
+
+test('a channel that is joined while the connections to Redis are away is joined once it is kept', async () => {
+  const { histories, redis, sleeps, reads } = setUp(() => Promise.resolve());
+  await histories.read('kept', [], 0, { maxBytes: 0 });
+  histories.lost();
+  redis.isAway = true;
+  let isJoined = false;
+  const joining = histories.joined('kept', 'a').then(() => (isJoined = true));
+  // It will be kept again by and by.
+  while (sleeps.length < 2) await setImmediate();
+  assert.deepEqual([isJoined, reads()], [false, 1]);
+  redis.isAway = false;
+  histories.listens();
+  await joining;
+  assert.equal(reads(), 3, 'what was missed is read, and the channel kept');
 });
