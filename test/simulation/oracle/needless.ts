@@ -11,6 +11,7 @@ const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'broken-listener',
   'broken-publisher',
   'half-open-listener',
+  'frozen-pod',
   'killed-pod',
   'rolled-pod',
   'redis-frozen',
@@ -49,7 +50,7 @@ const AFTER_MOVE_MS = 3_000;
 
 function isHarmless(fault: Fault, plan: Plan): boolean {
   if (fault.kind === 'redis-crash') return fault.keepsData;
-  if (fault.kind === 'blocked-link' || fault.kind === 'frozen-pod') return fault.forMs < LONG_MS;
+  if (fault.kind === 'blocked-link') return fault.forMs < LONG_MS;
   if (fault.kind === 'slot-moves') return fault.forMs < LONG_MS && isUndisturbed(fault, fault.forMs, plan);
   if (fault.kind === 'slow-link') return fault.latencyMs < SLOW_MS;
   return HARMLESS.has(fault.kind);
