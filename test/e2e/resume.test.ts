@@ -6,34 +6,39 @@ import { needs } from '../helpers/services.ts';
 import { sharedGraph } from './graph-gateway.ts';
 import { ALL, SOME, startPods, untilAllHave } from './resuming-pods.ts';
 
-test(
-  'clients that are cut off again and again, and whose pod is drained, resume on the other of two pods, and get every event once and in order',
-  needs('kafka', 'redis-server'),
-  async (t) => {
-    const { pods, sender } = await startPods(t, { DRAIN_SECONDS: '1' });
-    const clients = new Map([
-      [new ResumingClient(t, ALL), [0, 1, 2, 3, 4]],
-      [new ResumingClient(t, SOME, { id: ['1'] }), [1]],
-      [new ResumingClient(t, SOME, { id: ['3', '0', '2'] }), [0, 2, 3]],
-    ]);
-    for (let times = 0; times < 10; times += 1) {
-      for (const client of clients.keys()) await client.connect(pods[times % 2]?.graphqlUrl ?? '');
+for (const [state, signal, code] of [
+  ['drained', 'SIGTERM', 1012],
+  ['killed', 'SIGKILL', 1006],
+] as const) {
+  test(
+    `clients that are cut off again and again, and whose pod is ${state}, resume on the other of two pods, and get every event once and in order`,
+    needs('kafka', 'redis-server'),
+    async (t) => {
+      const { pods, sender } = await startPods(t, { DRAIN_SECONDS: '1' });
+      const clients = new Map([
+        [new ResumingClient(t, ALL), [0, 1, 2, 3, 4]],
+        [new ResumingClient(t, SOME, { id: ['1'] }), [1]],
+        [new ResumingClient(t, SOME, { id: ['3', '0', '2'] }), [0, 2, 3]],
+      ]);
+      for (let times = 0; times < 10; times += 1) {
+        for (const client of clients.keys()) await client.connect(pods[times % 2]?.graphqlUrl ?? '');
+        await sender.more(10);
+        for (const client of clients.keys()) client.cut();
+        await sender.more(10);
+      }
+      const [leaving, staying] = pods;
+      for (const client of clients.keys()) await client.connect(leaving.graphqlUrl);
       await sender.more(10);
-      for (const client of clients.keys()) client.cut();
+      leaving.child.kill(signal);
+      for (const client of clients.keys()) {
+        assert.equal((await client.socket?.closed)?.code, code);
+        await client.connect(staying.graphqlUrl);
+      }
       await sender.more(10);
-    }
-    const [leaving, staying] = pods;
-    for (const client of clients.keys()) await client.connect(leaving.graphqlUrl);
-    await sender.more(10);
-    leaving.child.kill('SIGTERM');
-    for (const client of clients.keys()) {
-      assert.equal((await client.socket?.closed)?.code, 1012);
-      await client.connect(staying.graphqlUrl);
-    }
-    await sender.more(10);
-    await untilAllHave(sender, clients);
-  },
-);
+      await untilAllHave(sender, clients);
+    },
+  );
+}
 
 const ready = sharedGraph({
   'schema.graphql': `

@@ -286,14 +286,18 @@ test('channels that nobody listens to do not count', async () => {
   assert.deepEqual(buried, []);
 });
 
-test('a record that takes more than a consumer may hold is a dead letter, and is not decoded', async () => {
+test('a record that takes more than a consumer may hold is a dead letter, is not decoded, and stops none behind it', async () => {
   const records = roomForRecords(80_000);
-  const { processor, publisher, buried } = setUp([], { decode: () => assert.fail() }, 'stop', { records });
-  const batch = new FakeBatch(['x'.repeat(10_001)]);
+  const { processor, publisher, buried } = setUp([], {}, 'stop', { records });
+  const batch = new FakeBatch(['x'.repeat(10_001), ...events(1)]);
   await processor.process(batch);
-  assert.deepEqual(publisher.published, []);
-  assert.equal(buried[0]?.headers['sluice-reason'], 'too_large');
-  assert.deepEqual(batch.committed, [1]);
+  assert.deepEqual(offsetsOf(publisher), [1]);
+  // Decoded, it would be no JSON.
+  assert.deepEqual(
+    buried.map(({ headers }) => headers['sluice-reason']),
+    ['too_large'],
+  );
+  assert.deepEqual(batch.committed, [2]);
   assert.equal(records.held, 0);
 });
 

@@ -14,6 +14,9 @@ import { temporaryFolder } from '../../../../helpers/temporary-folder.ts';
 const credentialsOf = (settings: CredentialsSettings) =>
   kafkaCredentials({ settings, log: createLog('silent'), now: Date.now });
 
+const userOf = ({ sasl }: ReturnType<typeof kafkaCredentials>) =>
+  sasl?.mechanism === 'oauthbearer' ? undefined : sasl?.username();
+
 const passwordOf = ({ sasl }: ReturnType<typeof kafkaCredentials>) =>
   sasl?.mechanism === 'oauthbearer' ? undefined : sasl?.password();
 
@@ -46,9 +49,9 @@ test('a file that cannot be read, or is not what it must be, is refused by the n
   assert.equal(credentials.tls?.().passphrase, 'open sesame');
 });
 
-test('certificates and passwords are read each time that they are asked for', async (t) => {
+test('certificates, users and passwords are read each time that they are asked for', async (t) => {
   const folder = await temporaryFolder(t);
-  const [cert = '', key = '', secret = ''] = ['cert', 'key', 'password'].map((name) =>
+  const [cert = '', key = '', user = '', secret = ''] = ['cert', 'key', 'user', 'password'].map((name) =>
     path.join(folder, name),
   );
   const authority = await Authority.create(t);
@@ -56,17 +59,25 @@ test('certificates and passwords are read each time that they are asked for', as
     const issued = await authority.issue(name);
     await copyFile(issued.certificateFile, cert);
     await copyFile(issued.keyFile, key);
+    await writeFile(user, `${name}\n`);
     await writeFile(secret, `of ${name}\n`);
   };
   await mount('one');
-  const files = { KAFKA_TLS: true, KAFKA_CERT: cert, KAFKA_KEY: key, KAFKA_SASL_PASSWORD_FILE: secret };
-  const credentials = credentialsOf({ ...SCRAM, ...files });
+  const credentials = credentialsOf({
+    ...PLAIN_KAFKA,
+    KAFKA_TLS: true,
+    KAFKA_CERT: cert,
+    KAFKA_KEY: key,
+    KAFKA_SASL_MECHANISM: 'scram-sha-512',
+    KAFKA_SASL_USERNAME_FILE: user,
+    KAFKA_SASL_PASSWORD_FILE: secret,
+  });
   const before = credentials.tls?.();
-  assert.equal(passwordOf(credentials), 'of one');
+  assert.deepEqual([userOf(credentials), passwordOf(credentials)], ['one', 'of one']);
   await mount('two');
   assert.notEqual(credentials.tls?.().cert, before?.cert);
   assert.notEqual(credentials.tls?.().key, before?.key);
-  assert.equal(passwordOf(credentials), 'of two');
+  assert.deepEqual([userOf(credentials), passwordOf(credentials)], ['two', 'of two']);
 });
 
 test('a file for a password must have one in it, of which byte order mark and line breaks are no part', async (t) => {
