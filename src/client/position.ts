@@ -71,7 +71,10 @@ export function startPosition<P extends Payload>(
     // Where all that was missed follows, each event brings its cursor; the greeting's could be ahead of them.
     if (isLost || !begun) extensions.resume = cursor ?? null;
     begun = begun || greeted;
-    if (isLost) onGap({ payload, reason: 'reconnect' });
+    if (!isLost) return;
+    // A Redis that has lost its last writes gives their sequences again, to other events.
+    last = null;
+    onGap({ payload, reason: 'reconnect' });
   }
 
   return { payload: { ...payload, extensions }, take };

@@ -41,6 +41,15 @@ test('An event that comes again is dropped, on the same socket and on the next',
   assert.deepEqual(subscriber.numbers, [1, 2]);
 });
 
+test('An event behind a loss is no double, though it has the cursor of the last one before', () => {
+  const { operation, subscriber, gaps, reconnect } = begun();
+  operation.event(2, 'c2');
+  reconnect(false, 'c1');
+  operation.event(3, 'c2');
+  assert.deepEqual(subscriber.numbers, [1, 2, 3]);
+  assert.equal(gaps.length, 1);
+});
+
 test('An event of before the start is no double, though the greeting has its cursor', () => {
   const { operation, subscriber } = subscribed();
   operation.greet(true, 'c1');
