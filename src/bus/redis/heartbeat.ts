@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { ListeningConnection } from './connection.ts';
 import type { GapDetector } from './gap-detector.ts';
+import type { Histories } from './histories.ts';
 import type { Publishing } from './publishing.ts';
 import type { BusTiming } from './timing.ts';
 
@@ -9,6 +10,7 @@ interface HeartbeatOptions {
   readonly publishing: Publishing;
   readonly listening: ListeningConnection;
   readonly gaps: GapDetector;
+  readonly histories: Pick<Histories, 'confirm' | 'doubt'>;
   /** Whether Redis tells how many listeners a message has reached, wherever they are. */
   readonly countsReceivers: boolean;
   /** Of this pod alone. */
@@ -91,7 +93,7 @@ export class Heartbeat {
   /** A message of this pod has come back. */
   heard(id: string): void {
     if (this.#waiting?.id !== id) return;
-    this.#options.gaps.heard(this.#waiting.versions);
+    this.#confirm(this.#waiting.versions);
     this.#waiting = undefined;
   }
 
@@ -128,7 +130,7 @@ export class Heartbeat {
   }
 
   async #send(connection: number): Promise<void> {
-    const { publishing, listening, gaps, channel, countsReceivers } = this.#options;
+    const { publishing, listening, gaps, histories, channel, countsReceivers } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
     // Before Redis replies on one connection, the message may have come over the other.
@@ -137,6 +139,7 @@ export class Heartbeat {
     if (connection !== this.#connection) return;
     if (receivers === 0 && countsReceivers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.
+      histories.doubt();
       this.#reconnect('the connections to Redis are to different servers; connecting again');
       return;
     }
@@ -146,8 +149,15 @@ export class Heartbeat {
     this.#replicationId = replicationId;
     gaps.compare(versions);
     if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
-    else gaps.heard(versions);
+    else this.#confirm(versions);
     await publishing.initialise(without);
+  }
+
+  /** @param versions empty: Redis has not said yet over which connection the message came */
+  #confirm(versions: Beat['versions']): void {
+    if (versions.size === 0) return;
+    this.#options.gaps.heard(versions);
+    this.#options.histories.confirm();
   }
 
   /** From now on nothing is taken as heard, even if the connection is slow to close. */

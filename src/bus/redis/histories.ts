@@ -115,6 +115,16 @@ export class Histories {
     kept?.listener.leave(channel);
   }
 
+  /** This pod has heard all that had been published a moment before. */
+  confirm(): void {
+    for (const { listener } of this.#topics.values()) listener.confirm();
+  }
+
+  /** This pod does not listen where it publishes; see TopicListener. */
+  doubt(): void {
+    for (const { listener } of this.#topics.values()) listener.doubt();
+  }
+
   /** The listening connection is lost. */
   lost(): void {
     for (const [topic, { listener }] of this.#topics) {

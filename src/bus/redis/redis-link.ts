@@ -97,6 +97,7 @@ export class RedisLink {
       ...common,
       publishing: this.#publishing,
       gaps: this.#gaps,
+      histories: this.#histories,
       countsReceivers,
       channel: this.#ownChannel,
     });

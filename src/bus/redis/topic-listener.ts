@@ -74,6 +74,8 @@ export class TopicListener {
   readonly #lastChannels: string[] = [];
   /** Called once what was held has been passed on. */
   #untilHealed: (() => void)[] = [];
+  /** The furthest that had been heard when it was last known that nothing before was missing. */
+  #confirmed: HistoryPosition | undefined;
   /** Undefined while the connection is as it should be. */
   #held: Heard[] | undefined;
   #heldBytes = 0;
@@ -101,6 +103,22 @@ export class TopicListener {
       this.#options.begunAnew();
     }
     if (last?.epoch !== position.epoch || last.sequence < position.sequence) this.#position = position;
+  }
+
+  /** This pod has heard all that the server had published a moment before. */
+  confirm(): void {
+    if (this.#held === undefined) this.#confirmed = this.heard;
+  }
+
+  /**
+   * The server that this pod listens to was found not to be the one that is published to. It may have become a replica of that one
+   * by now: then what was heard last came by way of that, behind what was missed until then.
+   */
+  doubt(): void {
+    const { heard } = this;
+    if (heard === undefined || this.#held !== undefined) return;
+    const { epoch, sequence } = this.#confirmed ?? {};
+    if (heard.epoch !== epoch || heard.sequence !== sequence) this.#options.missed();
   }
 
   /** @returns the listener to be called with the messages of the channel as they arrive */

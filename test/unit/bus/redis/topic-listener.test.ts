@@ -11,7 +11,10 @@ const EPOCH = 'e';
 const message = (sequence: number, epoch = EPOCH): string => withPosition({ epoch, sequence }, '{"v":1}');
 
 /** Listens to channels a and b. Each read is answered by the test. */
-function listen({ begunAnew = (): void => assert.fail('the epoch is the same') } = {}) {
+function listen({
+  begunAnew = (): void => assert.fail('the epoch is the same'),
+  missed = (): void => assert.fail('all that was missed can be read'),
+} = {}) {
   const heard: string[] = [];
   const reads: { since: number; answer: (read: HistoryRead) => void }[] = [];
   const listener = new TopicListener({
@@ -19,7 +22,7 @@ function listen({ begunAnew = (): void => assert.fail('the epoch is the same') }
     read: (since) => new Promise((answer) => reads.push({ since, answer })),
     room: ownBytes(1_000),
     fence: async () => undefined,
-    missed: () => assert.fail('all that was missed can be read'),
+    missed,
     begunAnew,
     clock: systemClock,
     log: createLog('silent'),
@@ -75,6 +78,18 @@ test('it is healed once what was held has been passed on, after however many los
   reads[1]?.answer(read(9, [8], [9]));
   await Promise.all([healing, healed]);
   assert.deepEqual(heard, [`a ${message(8)}`, `b ${message(9)}`]);
+});
+
+test('where the server was not the one that is published to, messages that came since it last was are behind a gap', () => {
+  let gaps = 0;
+  const { listener, hear } = listen({ missed: () => void (gaps += 1) });
+  hear.a(message(5));
+  listener.confirm();
+  listener.doubt();
+  assert.equal(gaps, 0, 'nothing has come since');
+  hear.a(message(7));
+  listener.doubt();
+  assert.equal(gaps, 1);
 });
 
 test('what is published in another epoch, or without history, while what was missed is being read is passed on behind it', async () => {
