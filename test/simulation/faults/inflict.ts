@@ -65,8 +65,11 @@ const HAPPEN: {
         ? 'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.'
         : undefined,
     ),
-  'no-memory': ({ forMs }, world) =>
-    refuse(world, forMs, (_, { grows }) => (grows === true ? OUT_OF_MEMORY : undefined)),
+  'no-memory': ({ forMs }, world) => {
+    const { ledger, time } = world;
+    for (const topic of ['news', 'bids'] as const) ledger.forgotten.push({ topic, at: time.now + forMs });
+    refuse(world, forMs, (_, { grows }) => (grows === true ? OUT_OF_MEMORY : undefined));
+  },
   'not-permitted': ({ forMs, command }, world) => {
     const { ledger, time } = world;
     ledger.refusals.push({ from: time.now, to: time.now + forMs });

@@ -10,6 +10,7 @@ const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'kill-publishers',
   'broken-listener',
   'broken-publisher',
+  'blocked-link',
   'half-open-listener',
   'frozen-pod',
   'killed-pod',
@@ -39,7 +40,7 @@ export function needless({ plan }: World, { name, pod, asked, told }: Receiver):
   ];
 }
 
-/** A pod that can't reach Redis within so long can keep no channel that its clients ask for meanwhile. */
+/** While a slot moves for so long, channels that its clients ask for meanwhile can not be kept. */
 const LONG_MS = 10_000;
 
 /** One way, so that a connection can't be made in time. */
@@ -50,7 +51,6 @@ const AFTER_MOVE_MS = 3_000;
 
 function isHarmless(fault: Fault, plan: Plan): boolean {
   if (fault.kind === 'redis-crash') return fault.keepsData;
-  if (fault.kind === 'blocked-link') return fault.forMs < LONG_MS;
   if (fault.kind === 'slot-moves') return fault.forMs < LONG_MS && isUndisturbed(fault, fault.forMs, plan);
   if (fault.kind === 'slow-link') return fault.latencyMs < SLOW_MS;
   return HARMLESS.has(fault.kind);

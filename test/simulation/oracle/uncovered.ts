@@ -105,7 +105,7 @@ function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent
 
 /**
  * Its publisher had not been acknowledged it, and has published it again, where Redis did not know it any more: it has lost
- * or evicted that, or the topic has no history. A pod knows what it has heard itself; a client that had it from another one, or
+ * or evicted that, or had no memory for it, or the topic has no history. A pod knows what it has heard itself; a client that had it from another one, or
  * from what was kept, gets it again, and has been told that events may be missing.
  */
 export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEvent): boolean {

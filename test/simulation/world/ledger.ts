@@ -70,7 +70,7 @@ export class Ledger {
   readonly attempts = new Map<number, Attempt[]>();
   readonly passedOver: PassedOver[] = [];
   readonly losses: Loss[] = [];
-  /** When Redis has evicted what tells it of a topic which positions there have been. */
+  /** When Redis has evicted, or last refused to note, what tells it of a topic which positions there have been. */
   readonly forgotten: { readonly topic: string; readonly at: number }[] = [];
   /** While Redis refuses a command, a script may have come as far as that. */
   readonly refusals: { readonly from: number; readonly to: number }[] = [];
