@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.ts';
+import { withTimeout } from '../../support/with-timeout.ts';
 import type { Log } from '../../log.ts';
 import type { ListeningConnection } from './connection.ts';
 import type { GapDetector } from './gap-detector.ts';
@@ -130,7 +131,7 @@ export class Heartbeat {
   }
 
   async #send(connection: number): Promise<void> {
-    const { publishing, listening, gaps, histories, channel, countsReceivers } = this.#options;
+    const { publishing, listening, gaps, histories, channel, countsReceivers, timing } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
     // Before Redis replies on one connection, the message may have come over the other.
@@ -139,7 +140,9 @@ export class Heartbeat {
     if (connection !== this.#connection) return;
     if (receivers === 0 && countsReceivers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.
-      histories.doubt();
+      const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);
+      if (connection !== this.#connection) return;
+      if (isAlive) histories.doubt();
       this.#reconnect('the connections to Redis are to different servers; connecting again');
       return;
     }
@@ -151,6 +154,12 @@ export class Heartbeat {
     if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
     else this.#confirm(versions);
     await publishing.initialise(without);
+  }
+
+  /** @returns true once the server that this pod listens to has answered: it is not one that has ended */
+  async #fenced(): Promise<boolean> {
+    await this.#options.listening.fence();
+    return true;
   }
 
   /** @param versions empty: Redis has not said yet over which connection the message came */

@@ -72,7 +72,7 @@ const HAPPEN: {
   },
   'not-permitted': ({ forMs, command }, world) => {
     const { ledger, time } = world;
-    ledger.refusals.push({ from: time.now, to: time.now + forMs });
+    ledger.unnoted.push({ from: time.now, to: time.now + forMs });
     refuse(world, forMs, (name) =>
       name === command ? `NOPERM this user has no permissions to run the '${name}' command` : undefined,
     );
@@ -87,6 +87,8 @@ const HAPPEN: {
     if (key !== undefined && master.alive) master.evict(key);
   },
   'older-pod': ({ forMs }, world) => {
+    const { ledger, time } = world;
+    ledger.unnoted.push({ from: time.now, to: time.now + forMs });
     const pod = world.startPod({ isOlder: true });
     world.repairs.after(forMs, () => {
       if (pod.isLive) world.time.after(0, pod.owner, () => void pod.stop());

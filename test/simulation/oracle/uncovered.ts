@@ -111,16 +111,16 @@ function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent
 export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEvent): boolean {
   const { ledger, plan } = world;
   const { number, topic, at } = event;
-  if (isCutShort(world, event)) return true;
+  if (isUnnoted(world, event)) return true;
   const attempts = ledger.attempts.get(number) ?? [];
   const lost = [...ledger.losses, ...ledger.forgotten.filter((forgotten) => forgotten.topic === topic)];
   const isForgotten = plan.histories[topic] === undefined || lost.some((loss) => loss.at >= at);
   return attempts.length > 1 && isForgotten && told.some((telling) => telling.at >= at);
 }
 
-/** A right was taken from the pods while they ran: a script that needed it had kept the event before it failed. */
-function isCutShort({ ledger, plan }: World, { number, topic }: LedgerEvent): boolean {
+/** A right was taken from the pods while they ran, or a pod took part that knows no history. */
+function isUnnoted({ ledger, plan }: World, { number, topic }: LedgerEvent): boolean {
   if (plan.histories[topic] === undefined) return false;
   const attempts = ledger.attempts.get(number) ?? [];
-  return ledger.refusals.some(({ from, to }) => attempts.some(({ at }) => at >= from && at <= to));
+  return ledger.unnoted.some(({ from, to }) => attempts.some(({ at }) => at >= from && at <= to));
 }

@@ -72,8 +72,11 @@ export class Ledger {
   readonly losses: Loss[] = [];
   /** When Redis has evicted, or last refused to note, what tells it of a topic which positions there have been. */
   readonly forgotten: { readonly topic: string; readonly at: number }[] = [];
-  /** While Redis refuses a command, a script may have come as far as that. */
-  readonly refusals: { readonly from: number; readonly to: number }[] = [];
+  /**
+   * While Redis refuses a command, a script may have come as far as that; while a pod publishes that knows no history, an epoch
+   * ends with each of its events, and the positions with it.
+   */
+  readonly unnoted: { readonly from: number; readonly to: number }[] = [];
   readonly looks: Look[] = [];
   /** Ids of topics that were made anew since. */
   readonly deleted = new Set<string>();
