@@ -181,6 +181,7 @@ export async function createPublicSide(
         return inForce.current.graph.topics;
       },
       accept,
+      bodies: bytes.bodies,
       fromAnywhere: config.EVENTS_FROM_ANYWHERE,
       refusal: pressure.pause,
     },

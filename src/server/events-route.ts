@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { SluiceError } from '../errors.ts';
+import type { ByteSource } from '../support/byte-budget.ts';
 import { givenTrace, type GivenTrace } from '../tracing/traceparent.ts';
 import { readBody } from './body.ts';
 import { HttpError } from './http-error.ts';
@@ -26,6 +27,8 @@ export interface EventsOptions {
     key: string | undefined,
     stated: { readonly headers: GivenTrace },
   ) => Promise<void>;
+  /** What the process may hold of bodies. An owner is a connection. */
+  readonly bodies: Pick<ByteSource, 'reserve' | 'mostOfOwner'>;
   /** `EVENTS_FROM_ANYWHERE`. */
   readonly fromAnywhere: boolean;
   /** Why no events are accepted at the moment; undefined if they are. */
@@ -42,7 +45,7 @@ const PATH = '/events/';
  * browser on this machine are refused by their Origin, and by the content type, which needs a preflight request.
  */
 export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, maxBytes: number): Route {
-  const { accept, fromAnywhere, refusal } = options;
+  const { accept, bodies, fromAnywhere, refusal } = options;
   return {
     path: PATH,
     methods: {
@@ -61,8 +64,13 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
         const busy = refusal?.();
         if (busy !== undefined)
           throw new HttpError(503, busy, { 'retry-after': String(retryAfter(Math.random)) });
-        const value = await readBody(request, maxBytes);
+        const length = Number(request.headers['content-length'] ?? maxBytes);
+        const most = Math.min(length, maxBytes, bodies.mostOfOwner);
+        const left = new AbortController();
+        response.once('close', () => left.abort());
+        const reservation = await bodies.reserve(most, request.socket, left.signal);
         try {
+          const value = await readBody(request, maxBytes);
           const headers = givenTrace(request.headers);
           await accept(topic, value, queryOf(request).get('key') ?? undefined, { headers });
         } catch (error) {
@@ -70,6 +78,8 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
             throw new HttpError(400, error.message);
           }
           throw error;
+        } finally {
+          reservation.release();
         }
         sendJson(response, 202, { accepted: topic });
       },

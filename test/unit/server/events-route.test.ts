@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { SluiceError } from '../../../src/errors.ts';
 import { eventsRoute, type EventsOptions } from '../../../src/server/events-route.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { ask, errorOf, serve, type Answer, type Ask } from './serve.ts';
 
 interface Post extends Ask {
@@ -15,6 +17,7 @@ async function served(t: TestContext, options: Partial<EventsOptions> = {}) {
   const events: EventsOptions = {
     topics: new Map(['bids', 'a/b'].map((topic) => [topic, {}])),
     accept: async (topic, value, key) => void accepted.push([topic, value.toString(), key]),
+    bodies: ownBytes(10_000),
     fromAnywhere: false,
     ...options,
   };
@@ -41,6 +44,18 @@ describe('POST /events/<topic>', () => {
     busy = undefined;
     assert.equal((await post()).status, 202);
     assert.deepEqual(accepted, [['bids', '{"amount":1}', undefined]]);
+  });
+
+  it('reads no body before there is room for it in the process', async (t) => {
+    const bodies = ownBytes(20);
+    const others = bodies.tryReserve(20, {});
+    const { post, accepted } = await served(t, { bodies });
+    const posting = post();
+    while (bodies.waiting === 0) await setImmediate();
+    assert.deepEqual(accepted, []);
+    others?.release();
+    assert.equal((await posting).status, 202);
+    assert.deepEqual([accepted.length, bodies.held], [1, 0]);
   });
 
   it('takes the Kafka key from the query, and topics in percent-encoding', async (t) => {
@@ -117,7 +132,12 @@ describe('POST /events/<topic>', () => {
     [undefined, 403],
   ] as const) {
     it(`${status === 403 ? 'refuses' : 'takes'} events from a peer at ${remoteAddress}`, async () => {
-      const options = { topics: new Map(), accept: async () => {}, fromAnywhere: false };
+      const options = {
+        topics: new Map(),
+        accept: async () => {},
+        bodies: ownBytes(10_000),
+        fromAnywhere: false,
+      };
       const { methods } = eventsRoute(options, new OriginCheck([]), 1_000);
       const request = { socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage;
       await assert.rejects(async () => methods.POST?.(request, {} as ServerResponse, 'bids'), { status });

@@ -3,6 +3,7 @@ import { buildSchema } from 'graphql';
 import { describe, it } from 'node:test';
 import { Graphiql } from '../../../src/server/graphiql/graphiql.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { publicRoutes, type PublicOptions } from '../../../src/server/public-routes.ts';
 import { CLIENT } from '../transports/http/whole.ts';
 import { ask, errorOf, serve } from './serve.ts';
@@ -41,7 +42,12 @@ describe('the public port', () => {
 
   it('has GraphiQL and events where the settings switch them on', async (t) => {
     const graphiql = await Graphiql.load(buildSchema('type Query { a: Int }'));
-    const events = { topics: new Map([['bids', {}]]), accept: async () => {}, fromAnywhere: false };
+    const events = {
+      topics: new Map([['bids', {}]]),
+      accept: async () => {},
+      bodies: ownBytes(1_000),
+      fromAnywhere: false,
+    };
     const port = await serve(t, publicRoutes({ ...options, graphiql, events }));
     assert.equal((await ask(port, '/', html)).status, 200);
     const headers = { 'content-type': 'application/json' };
