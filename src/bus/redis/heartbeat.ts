@@ -162,7 +162,7 @@ export class Heartbeat {
     return true;
   }
 
-  /** @param versions empty: Redis has not said yet over which connection the message came */
+  /** @param versions empty where the message has come before Redis has replied: then its reply confirms */
   #confirm(versions: Beat['versions']): void {
     if (versions.size === 0) return;
     this.#options.gaps.heard(versions);
