@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Page } from '../docs/markdown.ts';
+import { PATIENCE_MS } from '../helpers/eventually.ts';
 import { InstalledPackage } from '../helpers/package/installed.ts';
 import { NPM } from '../helpers/package/managers.ts';
 import { fileScope } from '../helpers/scope.ts';
@@ -155,7 +156,9 @@ describe('sluice/testing', () => {
       'jest/contexts.test.js': required,
       'jest/again.test.js': required,
     });
-    const { stdout } = await installed.exec(['npx', '--no', 'jest', 'jest/', '--runInBand', '--json']);
+    // Five seconds a test, Jest's default, are too few for a busy machine.
+    const patient = `--testTimeout=${PATIENCE_MS}`;
+    const { stdout } = await installed.exec(['npx', '--no', 'jest', 'jest/', '--runInBand', '--json', patient]);
     assert.equal(passed(stdout), 5);
   });
 
