@@ -98,6 +98,9 @@ const importing = (runner: string) => `
   ${CONTEXTS}
 `;
 
+/** Five seconds a test, Jest's default, are too few for a busy machine. */
+const PATIENT = `--testTimeout=${PATIENCE_MS}`;
+
 const file = fileScope();
 
 describe('sluice/testing', () => {
@@ -156,15 +159,21 @@ describe('sluice/testing', () => {
       'jest/contexts.test.js': required,
       'jest/again.test.js': required,
     });
-    // Five seconds a test, Jest's default, are too few for a busy machine.
-    const patient = `--testTimeout=${PATIENCE_MS}`;
-    const { stdout } = await installed.exec(['npx', '--no', 'jest', 'jest/', '--runInBand', '--json', patient]);
+    const { stdout } = await installed.exec([
+      'npx',
+      '--no',
+      'jest',
+      'jest/',
+      '--runInBand',
+      '--json',
+      PATIENT,
+    ]);
     assert.equal(passed(stdout), 5);
   });
 
   it('runs under Jest with ES modules, as Jest has these', async () => {
     await written({ 'jest-esm/contexts.test.mjs': importing('') });
-    const jest = ['node_modules/jest/bin/jest.js', '--json', '--testMatch', '**/jest-esm/*.mjs'];
+    const jest = ['node_modules/jest/bin/jest.js', '--json', PATIENT, '--testMatch', '**/jest-esm/*.mjs'];
     const { stdout } = await installed.exec([process.execPath, '--experimental-vm-modules', ...jest]);
     assert.equal(passed(stdout), 2);
   });
