@@ -114,9 +114,11 @@ function settings(port, controllerPort) {
     'transaction.state.log.num.partitions': 1,
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
-    // Tests wait for neither a group's first members nor, after a kill, for the old session to end.
+    // Tests wait for neither a group's first members nor, after a kill, for the old session to end, nor until the broker
+    // shares out the partitions of a group anew (a second between two times, by default).
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1000,
+    'group.consumer.assignment.interval.ms': 0,
     'broker.heartbeat.interval.ms': 500,
     'broker.session.timeout.ms': 3000,
   };

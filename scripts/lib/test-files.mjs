@@ -7,7 +7,7 @@ const folder = path.join(root, 'dist/test');
 const ENDING = '.test.js';
 const SLOW_ENDING = '.slow.test.js';
 
-/** In the order in which they run: the longest files first, so that nothing is left to wait for at the end. */
+/** In the order in which they run: first those that wait most, for brokers and programs; last those that only compute. */
 const SUITES = [
   'package',
   'deploy',

@@ -57,14 +57,16 @@ if (flaky > MOST_FLAKY) console.error(`Failed, since more than ${MOST_FLAKY} fil
 process.exitCode = failed > 0 || flaky > MOST_FLAKY || isSkipAFailure ? 1 : 0;
 
 /**
- * One call of Node's runner each: of several files in one call it holds events back until those before have ended.
+ * One call of Node's runner each: of several files in one call it holds events back until those before have ended. One
+ * process begins at the end, where the files are that compute, so that processors have work while the others wait.
  *
  * @param {Map<string, string[]>} modules each with the files that it holds
  */
 async function runModules(modules, concurrency) {
   const waiting = [...modules];
-  const takeTurns = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runModule(...next);
+  const takeTurns = async (_, process) => {
+    const take = () => (process === 0 ? waiting.pop() : waiting.shift());
+    for (let next = take(); next !== undefined; next = take()) await runModule(...next);
   };
   await Promise.all(Array.from({ length: concurrency }, takeTurns));
 }

@@ -1,6 +1,5 @@
 import type { Bus } from '../bus/bus.ts';
 import { MemoryBus } from '../bus/memory-bus.ts';
-import { ioredisBus } from '../bus/redis/ioredis-bus.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Basics } from './basics.ts';
@@ -15,10 +14,11 @@ export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<stri
   return new Map(kept);
 }
 
-export function createBus(
+/** Loads what speaks to Redis only if there is one: a gateway without starts the sooner. */
+export async function createBus(
   { config, processes, budget, metrics, log }: Basics,
   graph: Pick<Graph, 'topics'>,
-): Bus {
+): Promise<Bus> {
   const common = {
     lingerMs: config.CHANNEL_LINGER_MS,
     maxChannels: shareOf(config.MAX_CHANNELS_PER_POD, processes),
@@ -28,6 +28,7 @@ export function createBus(
   };
   const access = redisAccess(config, common.log);
   if (access === undefined) return new MemoryBus(common);
+  const { ioredisBus } = await import('../bus/redis/ioredis-bus.ts');
   return ioredisBus({
     ...common,
     access,

@@ -99,7 +99,7 @@ export class Gateway {
     const basics: Basics = { config, processes, pressure, budget, metrics, log, trace, tracing };
     const maker = new GraphMaker(basics);
     const inForce = new GraphInForce(maker.make(graph));
-    const bus = createBus(basics, graph);
+    const bus = await createBus(basics, graph);
     const keys = createKeys(basics);
     const revoking = new Revoking(basics, bus, () => viewerProperties(basics, keys, inForce.current.graph));
     const ingest = await createIngest({

@@ -11,6 +11,7 @@ import { graphFolder } from '../helpers/graph-folder.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { startRedis } from '../helpers/redis.ts';
+import { fileScope, type Scope } from '../helpers/scope.ts';
 import { testNeeding } from '../helpers/services.ts';
 
 const test = testNeeding('redis-server');
@@ -53,25 +54,35 @@ interface Attacked {
   readonly longestMs: () => number;
 }
 
-/** A pod with little memory, whose Redis keeps many large events, and an honest subscriber that has an event each 50 ms. */
-async function attacked(t: TestContext): Promise<Attacked> {
-  const redis = await startRedis(t);
+const scope = fileScope();
+let filling: ReturnType<typeof fill> | undefined;
+let published = EVENTS + LISTS;
+
+/** A Redis that keeps many large events. All tests read it, and none adds to these. */
+async function fill(of: Scope) {
+  const redis = await startRedis(of);
   const bus = ioredisBus({
     access: { url: redis.url },
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
-    histories: new Map([['items', { size: 16, ttlMs: 600_000, keepsAll: true }]]),
+    histories: new Map([['items', { size: 16, ttlMs: 1_200_000, keepsAll: true }]]),
     metrics: new Metrics(),
     log: createLog('silent'),
   });
   bus.start();
-  t.after(() => bus.stop());
+  of.after(() => bus.stop());
   await eventually(() => assert.equal(bus.notReady(), undefined));
   const channels = range(0, LISTS).map((id) => `${PREFIX}items:id=${id}`);
   // One event for all but the last of each channel, so that Redis is soon full of them.
   for (const n of upTo(EVENTS - 1)) await publish(bus, channels, n, TEXT);
   for (const [index, channel] of channels.entries()) await publish(bus, [channel], EVENTS + index, TEXT);
+  return { redis, bus };
+}
+
+/** A pod with little memory, whose Redis keeps many large events, and an honest subscriber that has an event each 50 ms. */
+async function attacked(t: TestContext): Promise<Attacked> {
+  const { redis, bus } = await (filling ??= fill(scope));
   const gateway = await startReady(t, {
     GRAPH: await graphFolder(t, { 'schema.graphql': SCHEMA }),
     REDIS_URL: redis.url,
@@ -86,8 +97,8 @@ async function attacked(t: TestContext): Promise<Attacked> {
     const { payload } = JSON.parse(data.toString()) as { payload?: { data?: { since: { at: number } } } };
     if (payload?.data) longest = Math.max(longest, Date.now() - payload.data.since.at);
   });
-  let n = EVENTS + LISTS;
-  const publishing = setInterval(() => void publish(bus, [HONEST], (n += 1), '').catch(() => undefined), 50);
+  const send = () => void publish(bus, [HONEST], (published += 1), '').catch(() => undefined);
+  const publishing = setInterval(send, 50);
   t.after(() => clearInterval(publishing));
   const { epoch } =
     bus.position('items') ?? (await bus.readHistory('items', [], 0, { maxBytes: 0 })).position;

@@ -131,7 +131,7 @@ test('documents that take long to validate, one behind the other, let other requ
     length < 100,
     `expected others to be served long before the last of 650, got them after ${length}`,
   );
-  assert.ok(attacker.statuses.every((status) => status === 200));
+  assert.deepEqual([...new Set(attacker.statuses)], [200]);
 });
 
 const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;

@@ -108,9 +108,13 @@ async function loseEnd(
   return { pods, received, resuming, committed: () => committed(total - LOST), total };
 }
 
-const CASES = ['kafkajs', 'platformatic'].flatMap((driver) =>
-  [false, true].flatMap((keepsEpoch) => ['null', '{}'].map((history) => ({ driver, keepsEpoch, history }))),
-);
+/** Any two of these are met together; the simulation has epochs and histories in every way, without a driver. */
+const CASES = [
+  { driver: 'kafkajs', keepsEpoch: false, history: 'null' },
+  { driver: 'kafkajs', keepsEpoch: true, history: '{}' },
+  { driver: 'platformatic', keepsEpoch: false, history: '{}' },
+  { driver: 'platformatic', keepsEpoch: true, history: 'null' },
+];
 
 for (const { driver, keepsEpoch, history } of CASES) {
   const reused = keepsEpoch ? 'offsets and leader epochs' : 'offsets';

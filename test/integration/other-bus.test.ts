@@ -11,7 +11,7 @@ const test = testNeeding('kafka', 'redis', 'kcat', 'redis-server');
 
 const PARTITIONS = 6;
 const CLIENTS = 100;
-const EVENTS = 300;
+const EVENTS = 100;
 
 /** Two pods with a hundred subscribers each, and settings of a third one that are theirs but for the Redis. */
 async function environments(t: TestContext, { partitions = PARTITIONS } = {}) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Page } from '../docs/markdown.ts';
+import { PATIENCE_MS } from '../helpers/eventually.ts';
 import { InstalledPackage } from '../helpers/package/installed.ts';
 import { NPM } from '../helpers/package/managers.ts';
 import { fileScope } from '../helpers/scope.ts';
@@ -97,6 +98,9 @@ const importing = (runner: string) => `
   ${CONTEXTS}
 `;
 
+/** Five seconds a test, Jest's default, are too few for a busy machine. */
+const PATIENT = `--testTimeout=${PATIENCE_MS}`;
+
 const file = fileScope();
 
 describe('sluice/testing', () => {
@@ -155,13 +159,21 @@ describe('sluice/testing', () => {
       'jest/contexts.test.js': required,
       'jest/again.test.js': required,
     });
-    const { stdout } = await installed.exec(['npx', '--no', 'jest', 'jest/', '--runInBand', '--json']);
+    const { stdout } = await installed.exec([
+      'npx',
+      '--no',
+      'jest',
+      'jest/',
+      '--runInBand',
+      '--json',
+      PATIENT,
+    ]);
     assert.equal(passed(stdout), 5);
   });
 
   it('runs under Jest with ES modules, as Jest has these', async () => {
     await written({ 'jest-esm/contexts.test.mjs': importing('') });
-    const jest = ['node_modules/jest/bin/jest.js', '--json', '--testMatch', '**/jest-esm/*.mjs'];
+    const jest = ['node_modules/jest/bin/jest.js', '--json', PATIENT, '--testMatch', '**/jest-esm/*.mjs'];
     const { stdout } = await installed.exec([process.execPath, '--experimental-vm-modules', ...jest]);
     assert.equal(passed(stdout), 2);
   });

@@ -1,3 +1,3 @@
 import { testSeeds } from './seeds.ts';
 
-testSeeds(1_001, 2_000);
+testSeeds(601, 1_000);

@@ -8,7 +8,7 @@ import { simulate, testSeeds } from './seeds.ts';
 import { loadSimulatedGraph } from './world/graph.ts';
 
 /** As many as two processors run in some seconds. The slow tests and `yarn simulate` run more. */
-testSeeds(1, 1_000);
+testSeeds(1, 600);
 
 test('a seed gives the same run each time', { timeout: PATIENCE_MS }, async () => {
   const shared = await loadSimulatedGraph();

@@ -1,3 +1,3 @@
 import { testFinding } from './find.ts';
 
-testFinding({ seeds: 100, areEvident: true });
+testFinding({ seeds: 20, areEvident: true });
