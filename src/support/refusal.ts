@@ -13,6 +13,7 @@ export const REFUSALS = [
   'requests',
   'requests_of_connection',
   'request_bytes',
+  'pipelined',
   'operations',
   'operations_of_connection',
   'operations_of_viewer',
