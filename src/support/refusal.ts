@@ -19,6 +19,7 @@ export const REFUSALS = [
   'operations_of_viewer',
   'channels',
   'channels_of_connection',
+  'documents',
   'variables',
   'variables_of_connection',
 ] as const;
