@@ -2,7 +2,7 @@ import { execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { isPromise } from './guard.ts';
 import type { Operation } from './operation.ts';
 import type { ResultErrors } from './result-errors.ts';
-import type { Variables } from './variables.ts';
+import { MAX_ERRORS, type Variables } from './variables.ts';
 
 /**
  * Executes an operation with graphql-js, whose result is the reference for compiled code. Of a subscription it executes
@@ -21,7 +21,16 @@ export function interpret(
   const { document, name } = operation;
   try {
     const operationName = name ?? null;
-    const result = execute({ schema, document, operationName, rootValue, contextValue, variableValues });
+    const options = { maxCoercionErrors: MAX_ERRORS };
+    const result = execute({
+      schema,
+      document,
+      operationName,
+      rootValue,
+      contextValue,
+      variableValues,
+      options,
+    });
     if (!isPromise(result)) return errors.presented(operation, result, contextValue);
     return result.then(
       (settled) => errors.presented(operation, settled, contextValue),

@@ -59,10 +59,15 @@ const SOCKETS_PER_WEBSOCKET = 1.25;
 function serverCaps(
   { config, processes, metrics }: AdmissionBasics,
   proxies: TrustedProxies | undefined,
-): Pick<HttpServerOptions, 'maxSockets' | 'dropped' | 'proxyProtocol'> {
+): Pick<HttpServerOptions, 'maxSockets' | 'dropped' | 'pipelined' | 'proxyProtocol'> {
   const caps = {
     maxSockets: shareOf(config.MAX_CONNECTIONS * SOCKETS_PER_WEBSOCKET, processes),
     dropped: () => metrics.refused('connections'),
+    pipelined: {
+      most: shareOf(config.MAX_HANDSHAKES, processes),
+      mostBytes: config.SOCKET_BUFFER_BYTES,
+      refused: () => metrics.refused('pipelined'),
+    },
   };
   if (!config.PROXY_PROTOCOL) return caps;
   const isTrusted =

@@ -25,6 +25,11 @@ const SOURCES = {
   missed: { least: 1 / 8, mostOfOwner: 1 / 8 },
 };
 
+/** Bytes that the documents of subscriptions may take, besides: each is in memory as long as it is in use. */
+export function bytesOfDocuments(): number {
+  return Math.floor(getHeapStatistics().heap_size_limit / 4);
+}
+
 export type Budget = Readonly<Record<keyof typeof SOURCES, ByteSource>>;
 
 /** The process's one budget of bytes. */

@@ -33,6 +33,7 @@ import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
 import { operationLimits } from './operation-limits.ts';
 import { createAdmission } from './create-admission.ts';
+import { bytesOfDocuments } from './create-budget.ts';
 import { createCertificate } from './create-certificate.ts';
 import type { GraphInForce } from './graph-in-force.ts';
 import { shareOf } from './pod-share.ts';
@@ -83,6 +84,7 @@ export async function createPublicSide(
     maxWaiting: config.MAX_WAITING_EVENTS,
     gapPolicy: config.ON_GAP,
     maxVariables: shareOf(config.MAX_VARIABLES_BYTES_PER_POD, processes),
+    maxDocuments: bytesOfDocuments(),
     maxKept: shareOf(config.MAX_CHANNELS_PER_POD, processes),
     lingerMs: config.CHANNEL_LINGER_MS,
     trace,

@@ -36,6 +36,8 @@ export interface HubOptions
   readonly timers?: Timers;
   /** Most that the variables of all groups may take, in bytes. Default: no limit. */
   readonly maxVariables?: number;
+  /** Most that the documents of all groups may take, in bytes. Default: no limit. */
+  readonly maxDocuments?: number;
 }
 
 /** Whether a subscriber may have a subscription: the error, if not. */

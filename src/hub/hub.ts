@@ -13,6 +13,7 @@ import { defaultBytes } from './hub-bytes.ts';
 import { HubChannels } from './hub-channels.ts';
 import type { HubGraph, HubOptions, JoinOptions } from './hub-options.ts';
 import { HubInspector } from './hub-inspector.ts';
+import { HeldDocuments } from './held-documents.ts';
 import { groupRefusal, variablesSize } from './join-refusal.ts';
 import { lastingServices, type LastingServices } from './lasting-services.ts';
 import { RecentScopes } from './recent-scopes.ts';
@@ -38,12 +39,14 @@ export class Hub {
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
   #variables = 0; // `variablesSize` of all groups.
+  readonly #documents: HeldDocuments;
   readonly inspector: HubInspector;
 
   constructor(options: HubOptions) {
     this.#options = options;
     const { budget, bus, graph, metrics, log, gapPolicy, now = () => performance.now() } = options;
     const { bytes = defaultBytes(), lingerMs = 0, maxKept = Infinity } = options;
+    this.#documents = new HeldDocuments(options.maxDocuments);
     this.#lasting = lastingServices(options, bytes);
     this.#services = { ...options, ...this.#lasting };
     this.#scopes = new RecentScopes(options.contexts);
@@ -161,6 +164,7 @@ export class Hub {
     const close = (group: Group): void => this.#close(group);
     const { renewed, ...replaced } = replaceGroups(groups, planFor, this.#services, close);
     this.#groups.clear();
+    this.#documents.clear();
     for (const group of renewed) if (group.size > 0) this.#register(group);
     this.#channels.renewed();
     return replaced;
@@ -177,11 +181,8 @@ export class Hub {
 
   #noRoomFor(plan: SubscriptionPlan): GraphQLError | undefined {
     const { metrics, maxVariables = Infinity } = this.#options;
-    return groupRefusal(
-      plan,
-      { channels: this.#channels, variables: this.#variables, maxVariables },
-      metrics,
-    );
+    const [channels, documents] = [this.#channels, this.#documents];
+    return groupRefusal(plan, { channels, variables: this.#variables, maxVariables, documents }, metrics);
   }
 
   #tellGap(topic: string): void {
@@ -206,6 +207,7 @@ export class Hub {
   #register(group: Group): void {
     const { operation, key } = group.plan;
     const groups = this.#groups.get(operation) ?? new Map<string, Group>();
+    this.#documents.add(operation);
     this.#groups.set(operation, groups.set(key, group));
   }
 
@@ -215,7 +217,7 @@ export class Hub {
     const groups = this.#groups.get(operation);
     groups?.delete(key);
     this.#variables -= variablesSize(key);
-    if (groups?.size === 0) this.#groups.delete(operation);
+    if (groups?.size === 0 && this.#groups.delete(operation)) this.#documents.delete(operation);
     this.#options.metrics.groups.dec();
     this.#channels.delete(group);
   }

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics.ts';
+import type { HeldDocuments } from './held-documents.ts';
 import type { HubChannels } from './hub-channels.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 
@@ -9,12 +10,13 @@ interface Held {
   /** Size of all groups' variables. */
   readonly variables: number;
   readonly maxVariables: number;
+  readonly documents: Pick<HeldDocuments, 'isTooMuch'>;
 }
 
 /** Why a new group can't be opened: the process holds as much as it may. Undefined if it can. */
 export function groupRefusal(
   plan: SubscriptionPlan,
-  { channels, variables, maxVariables }: Held,
+  { channels, variables, maxVariables, documents }: Held,
   metrics: Pick<Metrics, 'refused'>,
 ): GraphQLError | undefined {
   const { room } = channels;
@@ -37,6 +39,10 @@ export function groupRefusal(
   if (variables + variablesSize(plan.key) > maxVariables) {
     metrics.refused('variables');
     return podFull('expected variables that this pod has memory for, got more');
+  }
+  if (documents.isTooMuch(plan.operation)) {
+    metrics.refused('documents');
+    return podFull('expected a document that this pod has memory for, or that is in use, got another');
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import { SluiceError } from '../errors.ts';
 import type { HttpRefusal } from './admission.ts';
 import type { HostCheck } from './host-check.ts';
 import { closeIdleWhenFull } from './idle-connections.ts';
-import { PipelinedResponses } from './pipelined-responses.ts';
+import { PipelinedResponses, type PipelinedOptions } from './pipelined-responses.ts';
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -42,6 +42,8 @@ export interface HttpServerOptions {
    */
   readonly maxSockets?: number;
   readonly dropped?: () => void;
+  /** Bounds what waits of requests that clients send without waiting for responses. */
+  readonly pipelined?: PipelinedOptions;
   /** Without it, connections begin with HTTP, or with TLS. */
   readonly proxyProtocol?: ProxyProtocolOptions | undefined;
   /** With it, connections are TLS's, and may speak HTTP/2. */
@@ -61,6 +63,8 @@ const TIMEOUTS = {
 
 /** A socket without traffic in either direction for so long is closed: its peer has stopped reading the response. */
 const IDLE_TIMEOUT_MS = 120_000;
+
+const PIPELINED: PipelinedOptions = { most: 3_000, mostBytes: 1_048_576 };
 
 const LOOPBACK = '127.0.0.1';
 
@@ -87,12 +91,13 @@ export class HttpServer {
   readonly #server: Server | SecureServer;
   readonly #http2: Http2Sessions | undefined;
   readonly #unfinished = new Set<ServerResponse>();
-  readonly #pipelined = new PipelinedResponses();
+  readonly #pipelined: PipelinedResponses;
   #stopping = false;
   #onFinished: (() => void) | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#pipelined = new PipelinedResponses(options.pipelined ?? PIPELINED);
     const { maxSockets, dropped, proxyProtocol, certificate } = options;
     // Node.js itself responds to malformed requests and errors of their sockets, with 400, 408, 413 or 431.
     const how = { ...TIMEOUTS, IncomingMessage: WebSocketRequest };
@@ -178,10 +183,10 @@ export class HttpServer {
   }
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!this.#pipelined.add(request, response)) return;
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
     request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
-    this.#pipelined.add(request, response);
     response.once('close', () => {
       this.#unfinished.delete(response);
       if (this.#unfinished.size === 0) this.#onFinished?.();
@@ -194,7 +199,7 @@ export class HttpServer {
       sendJson(response, 403, { error: refusal });
       return;
     }
-    void this.#options.handle(request, response);
+    void this.#options.handle(request, response).then(() => this.#pipelined.ended(request));
   };
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {

@@ -1,4 +1,4 @@
-import { IncomingMessage } from 'node:http';
+import { ChunkedRequest } from './chunked-request.ts';
 
 /** What Node.js has found in `Connection` and `Upgrade`. No field: the base class sets it before fields would be made. */
 const ASKED = Symbol('asked');
@@ -15,7 +15,7 @@ interface Asking {
  * Node.js asks for `upgrade` when the headers have been read, so a request whose `upgrade` is false goes on as any other,
  * with its body and the requests behind it. (Node.js 24 has `shouldUpgradeCallback` for this.)
  */
-export class WebSocketRequest extends IncomingMessage {
+export class WebSocketRequest extends ChunkedRequest {
   get upgrade(): boolean | null | undefined {
     const asked = (this as Asking)[ASKED];
     return asked === true && this.headers.upgrade?.toLowerCase() !== 'websocket' ? false : asked;

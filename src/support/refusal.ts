@@ -13,11 +13,13 @@ export const REFUSALS = [
   'requests',
   'requests_of_connection',
   'request_bytes',
+  'pipelined',
   'operations',
   'operations_of_connection',
   'operations_of_viewer',
   'channels',
   'channels_of_connection',
+  'documents',
   'variables',
   'variables_of_connection',
 ] as const;

@@ -97,12 +97,12 @@ test('requests that wait to be identified neither end the pod nor keep others fr
     'x-slow: yes\r\n',
   );
   await many.send(
-    upTo(1_000).map(() => HELLO),
+    upTo(250).map(() => HELLO),
     'x-slow: yes\r\n',
   );
   await gateway.untilAtLeast('sluice_refusals_total{reason="requests_of_connection"}', 1);
   await assertServed(gateway);
-  await many.until(300);
+  await many.until(250);
   await large.until(2);
   assert.deepEqual(many.statuses.slice(0, 201), [...upTo(200).map(() => 200), 429]);
   assert.equal(large.statuses[0], 200);

@@ -8,6 +8,7 @@ import {
 import type { RequestListener } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { Deadlines } from '../../support/deadlines.ts';
+import { boundChunks } from '../chunked-request.ts';
 import { Http2Request, Http2Response, tellSocket } from './http2-messages.ts';
 
 /**
@@ -85,7 +86,10 @@ export class Http2Sessions {
     });
     session.on('stream', (stream: ServerHttp2Stream) => {
       open.streams += 1;
-      if (!stream.endAfterHeaders) this.#incomplete.begin(stream);
+      if (!stream.endAfterHeaders) {
+        this.#incomplete.begin(stream);
+        boundChunks(stream, () => socket.destroy());
+      }
       stream.once('end', () => this.#incomplete.end(stream));
       stream.once('close', () => {
         this.#incomplete.end(stream);

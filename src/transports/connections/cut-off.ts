@@ -13,5 +13,10 @@ const TERMINATE_AFTER_MS = 1_000;
 export function cutOff(connection: Closable, disconnect: Disconnect): void {
   if (!connection.open) return;
   connection.end(disconnect);
+  terminateLater(connection);
+}
+
+/** Ends a connection that is being closed, though its client may not have answered. */
+export function terminateLater(connection: Pick<Closable, 'terminate'>): void {
   setTimeout(() => connection.terminate(), TERMINATE_AFTER_MS).unref();
 }

@@ -213,8 +213,7 @@ export class Connection
 
   /** Answers a ping frame. ws would do it by itself, with a function for each socket. (graphql-ws calls `onPing` of its own.) */
   onPingFrame(data: Buffer): void {
-    // One that is being closed must be read on: its answer to the close frame comes behind its pings.
-    if (!this.#socket.open) return;
+    if (!this.#socket.takesFrame()) return;
     this.#services.rate.message(this, () => {
       if (this.sendQueue.isTooMuch(data.length)) this.overflow();
       else this.#socket.webSocket.pong(data);
@@ -224,7 +223,7 @@ export class Connection
 
   /** One that no ping has asked for is a message like others, though nothing answers it. */
   onPongFrame(): void {
-    if (this.#alive && this.#socket.open) this.#services.rate.message(this, () => 'pong');
+    if (this.#socket.takesFrame() && this.#alive) this.#services.rate.message(this, () => 'pong');
     this.#alive = true;
   }
 
@@ -234,7 +233,8 @@ export class Connection
   }
 
   receive(data: RawData, isBinary: boolean): void {
-    if (this.#socket.open) this.#services.rate.message(this, () => this.#handleMessage(data, isBinary));
+    if (!this.#socket.takesFrame()) return;
+    this.#services.rate.message(this, () => this.#handleMessage(data, isBinary));
   }
 
   /** Stops reading, since messages wait for their turn. */

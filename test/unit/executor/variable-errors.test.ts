@@ -79,14 +79,16 @@ describe('errors of variables', () => {
     ]);
   });
 
-  it('are as many as graphql-js reports', () => {
+  it('are the first ten of those that graphql-js reports', () => {
     const names = Array.from({ length: 60 }, (_, index) => `v${index}`);
     const fields = names.map((name) => `${name}: items(first: $${name})`).join(' ');
     const { errors, got, expected } = errorsOf(
       `query (${names.map((name) => `$${name}: Int!`).join(' ')}) { ${fields} }`,
       {},
     );
-    assert.equal(errors?.length, 51);
-    assert.deepEqual(got, expected);
+    assert.equal(errors?.length, 11);
+    const [last, ...first] = (got as object[]).toReversed();
+    assert.deepEqual(first.toReversed(), (expected as object[]).slice(0, 10));
+    assert.match(JSON.stringify(last), /Too many errors/);
   });
 });

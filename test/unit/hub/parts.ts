@@ -213,6 +213,7 @@ interface SetUp {
   readonly tracing?: Tracing;
   readonly topics?: ReadonlyMap<string, { readonly history: HistorySettings }>;
   readonly maxKept?: number;
+  readonly maxDocuments?: number;
   readonly lingerMs?: number;
 }
 
@@ -240,6 +241,7 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
       topics: (options.topics ?? new Map()) as NonNullable<HubOptions['graph']['topics']>,
     },
     maxKept: options.maxKept ?? Infinity,
+    maxDocuments: options.maxDocuments ?? Infinity,
     lingerMs: options.lingerMs ?? 0,
     bus,
     executor: options.executor ?? {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, it, type TestContext } from 'node:test';
+import { upTo } from '../../helpers/numbers.ts';
 import { Turns, type Job, type TurnTaker } from '../../../src/support/turns.ts';
 
 /** Moved by jobs: the time that they take. */
@@ -71,6 +72,22 @@ describe('Turns', () => {
     assert.equal(done.length, 7);
     assert.equal(greedy.resumed, 1);
     assert.deepEqual([turns.holds(greedy), turns.holds(other)], [false, false]);
+  });
+
+  it('runs several quick jobs of an owner in its turn', async () => {
+    const turns = turnsOf(1_000);
+    const [slow, quick] = [new Owner('slow'), new Owner('quick')];
+    slow.runs(turns, 3, 10);
+    quick.runs(turns, 20, 0.1);
+    await nextTurn();
+    assert.deepEqual(done, ['slow', 'slow']);
+    await nextTurn();
+    assert.deepEqual(done.slice(2), [...upTo(10).map(() => 'quick'), 'slow']);
+    await nextTurn();
+    assert.deepEqual(
+      done.slice(13),
+      upTo(10).map(() => 'quick'),
+    );
   });
 
   it('runs no more than its share of an owner that is busy all the time', async (t) => {

@@ -168,6 +168,17 @@ describe('HTTP/2', () => {
     }
   });
 
+  it('closes the connection of a body that comes in many small chunks', async (t) => {
+    const { port } = await listenSecure(t, { handle: async () => undefined });
+    const session = sessionWith(t, port);
+    const closed = new Promise((resolve) => session.once('close', resolve));
+    const stream = session.request({ ':method': 'POST', ':path': '/' }).on('error', () => undefined);
+    for (let chunk = 0; chunk < 200; chunk += 1) {
+      await new Promise((resolve) => stream.write('x', resolve));
+    }
+    await closed;
+  });
+
   it('tells clients to connect anew when the server takes no more, and answers what was asked before', async (t) => {
     const [asked, release] = [deferred(), deferred()];
     const { port, server } = await listenSecure(t, {

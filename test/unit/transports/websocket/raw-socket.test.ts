@@ -257,3 +257,35 @@ test('a socket is open until either side closes', async (t) => {
   server.webSocket.close();
   assert.equal(server.open, false);
 });
+
+/** A server that is closing the socket, told of each frame that comes, and a client that has sent so many before it knows. */
+async function closing(t: TestContext, frames: number) {
+  const { server, client, closed } = await pair(t);
+  let told = 0;
+  server.webSocket.on('ping', () => {
+    told += 1;
+    server.takesFrame();
+  });
+  const gone = once(server.webSocket, 'close');
+  server.webSocket.close(4000);
+  for (let frame = 0; frame < frames; frame += 1) client.ping();
+  const [code] = await gone;
+  const [atClient] = await closed;
+  return { told, code, atClient };
+}
+
+test('a socket that is being closed is read up to the answer of its client', async (t) => {
+  assert.deepEqual(await closing(t, 499), { told: 499, code: 4000, atClient: 4000 });
+});
+
+test('a socket that is being closed, and whose client goes on to send, is read no further', async (t) => {
+  const { told, atClient } = await closing(t, 5_000);
+  assert.equal(atClient, 4000);
+  // ws takes up what it has when the socket is destroyed, and is stopped again.
+  assert.ok(told >= 500 && told < 510, `expected 500 frames, and one at the end, got ${told}`);
+});
+
+test('a socket that is open takes any number of frames', async (t) => {
+  const { server } = await pair(t);
+  assert.ok(range(0, 1_000).every(() => server.takesFrame()));
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { Changes } from '../../helpers/changes.ts';
+import { ask, deferred, done, listen } from './serve.ts';
+
+const REQUEST = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
+
+function client(t: TestContext, port: number): Socket {
+  const socket = connect(port, 'localhost');
+  t.after(() => socket.destroy());
+  return socket.on('error', () => undefined);
+}
+
+/** A server that answers `/quick`, and nothing else, and what it has been asked for. */
+async function unanswering(t: TestContext, most: number) {
+  const asked: string[] = [];
+  const changes = new Changes();
+  let refused = 0;
+  const { port } = await listen(t, {
+    handle: async ({ url = '' }, response) => {
+      asked.push(url);
+      changes.emit();
+      if (url === '/quick') response.end('done');
+    },
+    pipelined: { most, mostBytes: 1_000, refused: () => refused++ },
+  });
+  const untilAsked = (count: number) =>
+    changes.until(
+      () => asked.length >= count || undefined,
+      () => `expected ${count} requests, got ${asked.length}`,
+    );
+  return { port, asked, untilAsked, refused: () => refused };
+}
+
+describe('PipelinedResponses', () => {
+  it('closes a connection with too many requests that wait, and leaves the rest of what has been read', async (t) => {
+    const { port, asked, refused } = await unanswering(t, 110);
+    const socket = client(t, port);
+    // All of it is read at once.
+    socket.write(REQUEST.repeat(1_500));
+    await once(socket, 'close');
+    assert.deepEqual([asked.length, refused()], [11, 1]);
+    assert.equal((await ask(port, '/quick')).status, 200);
+  });
+
+  it('leaves less to each of many connections, so that there is room for one that has few', async (t) => {
+    const { port, asked, untilAsked, refused } = await unanswering(t, 40);
+    for (let connection = 1; connection <= 20; connection += 1) {
+      client(t, port).write(REQUEST.repeat(2));
+      await untilAsked(2 * connection);
+    }
+    const socket = client(t, port);
+    socket.write(REQUEST.repeat(6));
+    await once(socket, 'close');
+    assert.deepEqual([asked.length, refused()], [42, 1]);
+  });
+
+  it('frees the places of responses that have been sent', async (t) => {
+    const { port, refused } = await unanswering(t, 50);
+    const socket = client(t, port);
+    for (let round = 0; round < 20; round += 1) {
+      socket.write(REQUEST.replace('/ ', '/quick ').repeat(4));
+      let received = '';
+      while (received.split('HTTP/1.1 200').length <= 4) {
+        const [data] = (await once(socket, 'data')) as [Buffer];
+        received += data.toString('latin1');
+      }
+    }
+    assert.equal(refused(), 0);
+  });
+
+  it('closes a connection whose responses wait with too many bytes', async (t) => {
+    const refused = deferred();
+    const { port } = await listen(t, {
+      handle: async (_request, response) => {
+        response.end(Buffer.alloc(4_000_000));
+      },
+      pipelined: { most: 1_000, mostBytes: 10_000_000, refused: () => refused.resolve() },
+    });
+    const socket = client(t, port);
+    // It reads nothing.
+    socket.pause();
+    socket.write(REQUEST.repeat(20));
+    await refused.promise;
+    socket.resume();
+    await once(socket, 'close');
+  });
+
+  it('sends one response of any length', async (t) => {
+    const { port } = await listen(t, {
+      handle: async (_request, response) => {
+        response.end('x'.repeat(100_000));
+      },
+      pipelined: { most: 1_000, mostBytes: 10 },
+    });
+    assert.equal((await ask(port, '/')).body.length, 100_000);
+  });
+
+  it('bounds nothing of clients that wait for each response', async (t) => {
+    const { port } = await listen(t, { handle: done, pipelined: { most: 1, mostBytes: 1 } });
+    for (let request = 0; request < 5; request += 1) assert.equal((await ask(port, '/')).status, 200);
+  });
+});
