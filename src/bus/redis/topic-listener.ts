@@ -51,8 +51,6 @@ const FIRST_READ_BYTES = 1024 * 1024;
 const RETRY_MS = 50;
 const LONGEST_MS = 15_000;
 
-const NEVER = new AbortController().signal;
-
 /**
  * Hears the messages of a topic with history. After a lost connection it holds what arrives, reads what was missed, and
  * passes both on in order:
@@ -211,7 +209,7 @@ export class TopicListener {
       } catch (thrown) {
         const isLate = clock.now() - began > LONGEST_MS;
         if (thrown instanceof NoHistory || isLate || this.#held !== held) throw thrown;
-        await clock.sleep(RETRY_MS, NEVER);
+        await clock.sleep(RETRY_MS, new AbortController().signal);
       }
     }
   }

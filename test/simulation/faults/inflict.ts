@@ -81,7 +81,7 @@ const HAPPEN: {
   'slot-moves': ({ topic, forMs }, { cluster }) => cluster?.move(topic, forMs),
   evicted: (fault, { trace, ledger, time }, { redis: { master } }) => {
     const { topic, what } = fault;
-    if (what !== 'list') ledger.forgotten.push({ topic, at: time.now });
+    if (what !== 'list') ledger.evictions.push({ topic, at: time.now });
     const key = evictedBy(fault, master.data.keys);
     trace.add('fault', () => `${key ?? 'nothing'} is evicted`);
     if (key !== undefined && master.alive) master.evict(key);

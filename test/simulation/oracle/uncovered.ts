@@ -111,8 +111,11 @@ function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent
 export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEvent): boolean {
   const { ledger, plan } = world;
   const { number, topic, at } = event;
-  if (isUnnoted(world, event)) return true;
   const attempts = ledger.attempts.get(number) ?? [];
+  const isEvicted = ledger.evictions.some(
+    (eviction) => eviction.topic === topic && attempts.slice(1).some((attempt) => attempt.at >= eviction.at),
+  );
+  if (isEvicted || isUnnoted(world, event)) return true;
   const lost = [...ledger.losses, ...ledger.forgotten.filter((forgotten) => forgotten.topic === topic)];
   const isForgotten = plan.histories[topic] === undefined || lost.some((loss) => loss.at >= at);
   return attempts.length > 1 && isForgotten && told.some((telling) => telling.at >= at);

@@ -70,7 +70,9 @@ export class Ledger {
   readonly attempts = new Map<number, Attempt[]>();
   readonly passedOver: PassedOver[] = [];
   readonly losses: Loss[] = [];
-  /** When Redis has evicted, or last refused to note, what tells it of a topic which positions there have been. */
+  /** When Redis has evicted what tells it of a topic which positions there have been. */
+  readonly evictions: { readonly topic: string; readonly at: number }[] = [];
+  /** When it last refused to note it. */
   readonly forgotten: { readonly topic: string; readonly at: number }[] = [];
   /**
    * While Redis refuses a command, a script may have come as far as that; while a pod publishes that knows no history, an epoch
