@@ -32,8 +32,6 @@ export interface HeapMeasurement {
  */
 export async function measureHeapCase({ name, open }: HeapCase, quick: boolean): Promise<HeapMeasurement[]> {
   const { variants, close } = open();
-  // Back ends load it and make their connections then, which is not to be measured.
-  await import('undici');
   try {
     const expected = variants[0]?.sample();
     const measurements: HeapMeasurement[] = [];
