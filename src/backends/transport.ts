@@ -1,4 +1,4 @@
-import type { Dispatcher, errors as UndiciErrors, Pool } from 'undici';
+import { errors, Pool, type Dispatcher } from 'undici';
 import type { JsonValue } from '../events/event.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { retryAfterSeconds } from './retry.ts';
@@ -21,16 +21,11 @@ export interface HttpRequest {
   readonly nullIfNotFound: boolean;
 }
 
-interface Connections {
-  readonly pool: Pool;
-  readonly errors: typeof UndiciErrors;
-}
-
 /** HTTP to one back end over a pool of keep-alive connections. */
 export class BackendTransport {
   readonly #settings: BackendSettings;
   readonly #transformKeys: (value: JsonValue) => JsonValue;
-  readonly #connections: Promise<Connections>;
+  readonly #pool: Pool;
   readonly #bytes: ByteSource;
   /** Large answers that come together would stop the event loop for as long as all of them take. */
   readonly #turns = new Turns({ msPerSecond: 1_000, now: () => performance.now() });
@@ -44,7 +39,13 @@ export class BackendTransport {
     this.#settings = settings;
     this.#bytes = bytes;
     this.#transformKeys = transformKeys;
-    this.#connections = connectionsOf(settings);
+    this.#pool = new Pool(settings.origin, {
+      connections: settings.maxConcurrency,
+      connect: { timeout: settings.connectTimeoutMs },
+      headersTimeout: settings.headersTimeoutMs,
+      bodyTimeout: 0, // BackendCall limits the time of the whole call.
+      maxResponseSize: settings.maxResponseBytes,
+    });
   }
 
   /**
@@ -55,11 +56,10 @@ export class BackendTransport {
    */
   async send(request: HttpRequest, signal: AbortSignal): Promise<JsonValue> {
     const { method, target, headers, body = null } = request;
-    const { pool, errors } = await this.#connections;
     let response: Dispatcher.ResponseData;
     let answer: Answer | undefined;
     try {
-      response = await pool.request({ method, path: target, headers, body, signal });
+      response = await this.#pool.request({ method, path: target, headers, body, signal });
       if (response.statusCode >= 300) {
         await response.body.dump({ limit: DUMP_BYTES, signal });
       } else {
@@ -67,7 +67,7 @@ export class BackendTransport {
       }
     } catch (cause) {
       signal.throwIfAborted();
-      throw new BackendError(codeOf(cause, errors), this.#settings.name, { cause });
+      throw new BackendError(codeOf(cause), this.#settings.name, { cause });
     }
     if (answer !== undefined) return this.#parseInTurn(answer, response.statusCode, signal);
     if (response.statusCode === 404 && request.nullIfNotFound) return null;
@@ -76,7 +76,7 @@ export class BackendTransport {
 
   /** Closes every connection at once. */
   async destroy(): Promise<void> {
-    await (await this.#connections).pool.destroy();
+    await this.#pool.destroy();
   }
 
   get #room(): AnswerRoom {
@@ -128,19 +128,6 @@ export class BackendTransport {
   }
 }
 
-/** undici is loaded with the first back end, since loading it takes a tenth of the start of a gateway that needs none. */
-async function connectionsOf(settings: BackendSettings): Promise<Connections> {
-  const { Pool, errors } = await import('undici');
-  const pool = new Pool(settings.origin, {
-    connections: settings.maxConcurrency,
-    connect: { timeout: settings.connectTimeoutMs },
-    headersTimeout: settings.headersTimeoutMs,
-    bodyTimeout: 0, // BackendCall limits the time of the whole call.
-    maxResponseSize: settings.maxResponseBytes,
-  });
-  return { pool, errors };
-}
-
 function codeOfStatus(status: number): BackendErrorCode {
   if (status < 400) return 'BACKEND_BAD_RESPONSE';
   if (status === 404) return 'BACKEND_NOT_FOUND';
@@ -149,12 +136,8 @@ function codeOfStatus(status: number): BackendErrorCode {
   return status >= 502 && status <= 504 ? 'BACKEND_UNAVAILABLE' : 'BACKEND_FAILED';
 }
 
-/**
- * The code for an error that undici throws when there is no response.
- *
- * @param errors those that undici has
- */
-function codeOf(error: unknown, errors: Connections['errors']): BackendErrorCode {
+/** The code for an error that undici throws when there is no response. */
+function codeOf(error: unknown): BackendErrorCode {
   if (error instanceof errors.HeadersTimeoutError) return 'BACKEND_TIMEOUT';
   if (error instanceof errors.InvalidArgumentError) return 'BACKEND_BAD_REQUEST';
   if (
