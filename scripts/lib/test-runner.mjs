@@ -15,7 +15,7 @@ import { nameOf, suiteOf, testFiles } from './test-files.mjs';
 import { TestReport } from './test-report.mjs';
 
 /** The limit of a process with tests. It ends only tests that hang: a machine may be many times slower than another. */
-const PROCESS_TIMEOUT_MS = 1_200_000;
+const PROCESS_TIMEOUT_MS = 900_000;
 
 /** Many tests wait most of the time, for a broker or for a browser. */
 const FEWEST_PROCESSES = 4;
