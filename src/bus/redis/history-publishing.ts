@@ -1,4 +1,5 @@
 import type { Publication } from '../../events/publisher.ts';
+import type { Command } from './connection.ts';
 import { inGroups, type TopicHistory } from './topic-history.ts';
 import type { TopicVersions } from './topic-versions.ts';
 
@@ -24,9 +25,12 @@ export class HistoryPublishing {
     const told = (refusal: string | undefined): void => history.noteRefusal('ask', refusal);
     const wanted = new Set<string>();
     for (const some of inGroups(channels)) {
-      const reply = await this.#versions.runScript(topic, (version) => history.asksFor(some, version), told);
+      const question = history.passedOver.nextQuestion();
+      const ask = (version: string): Command => history.asksFor(some, version, question);
+      const reply = await this.#versions.runScript(topic, ask, told);
       if (reply === undefined) return undefined;
       const flags = reply as readonly number[];
+      if (flags.includes(0)) history.passedOver.note(question);
       for (const [index, channel] of some.entries()) if (flags[index] === 1) wanted.add(channel);
     }
     return wanted;

@@ -69,24 +69,33 @@ local function delete(key)
 end
 `;
 
+/** For so long Redis knows that a pod has passed something over: ms. Longer than a pod asks for it. */
+const PASSED_OVER_MS = 120_000;
+
 /**
- * Which channels have a list, or a subscriber. ARGV: 3 the new version, 4… channels.
+ * Which channels have a list, or a subscriber. ARGV: 3 the new version, 4 the key that holds the number of this pod's last
+ * question by which something was passed over, 5 the number of this one, 6… channels.
  *
  * What comes for the others is passed over. That takes a sequence: a list that is made later must not count as complete
- * from a position on that was given before.
+ * from a position on that was given before. And a server without the number has not been asked: where a former master goes on
+ * beside it, pods may listen here to what was passed over there.
  *
  * @returns 1 or 0 for each channel
  */
 export const INTEREST = `${BEGINNING}
 publishes(ARGV[3])
 local reply, isPassedOver = {}, false
-for index = 4, #ARGV do
+for index = 6, #ARGV do
   local isKept = redis.call('EXISTS', prefix .. ARGV[index]) == 1
   local isHeard = isKept or tonumber(redis.call('PUBSUB', 'NUMSUB', ARGV[index])[2]) > 0
   reply[#reply + 1] = isHeard and 1 or 0
   isPassedOver = isPassedOver or not isHeard
 end
-if isPassedOver then redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + 1)) end
+if isPassedOver then
+  redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq + 1))
+  redis.call('SET', ARGV[4], ARGV[5])
+  redis.call('PEXPIRE', ARGV[4], ${PASSED_OVER_MS})
+end
 return reply
 `;
 

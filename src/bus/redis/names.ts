@@ -46,6 +46,11 @@ export class BusNames {
     return `${this.historyKey(topic)}@deleted:${epoch}:${generation}`;
   }
 
+  /** The key that holds the number of the last question by which a pod has passed over something of the topic. */
+  passedOverKey(topic: string, asker: string): string {
+    return `${this.historyKey(topic)}@passed:${asker}`;
+  }
+
   /** The channel by which a pod hears itself. */
   podChannel(pod: string): string {
     return `${this.#prefix}@pod${this.#slot}:${pod}`;

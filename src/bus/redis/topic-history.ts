@@ -16,6 +16,7 @@ import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import { APPEND, INTEREST, JOIN } from './history-scripts.ts';
 import { ListReading, type JoinReply } from './list-reading.ts';
 import type { BusNames } from './names.ts';
+import { PassedOver } from './passed-over.ts';
 import { NO_POSITION, readPosition, writePosition } from './position-field.ts';
 import { isNotPermitted, isNotWritable, isRefusal } from './refusals.ts';
 
@@ -52,6 +53,7 @@ const RENEWALS_PER_TTL = 3;
 
 /** The history of one topic in Redis: what a pod publishes into it, keeps alive, and reads. */
 export class TopicHistory {
+  readonly passedOver: PassedOver;
   readonly #options: TopicHistoryOptions;
   #settings: HistorySettings;
   /** Those that this pod is subscribed to. */
@@ -65,6 +67,7 @@ export class TopicHistory {
   constructor(options: TopicHistoryOptions) {
     this.#options = options;
     this.#settings = options.settings;
+    this.passedOver = new PassedOver(options);
   }
 
   /** So much is kept from now on. */
@@ -77,9 +80,9 @@ export class TopicHistory {
     return this.#settings.keepsAll;
   }
 
-  /** Asks which channels are kept or subscribed to: see INTEREST. */
-  asksFor(channels: readonly string[], version: string): Command {
-    return this.#script(INTEREST, version, ...channels);
+  /** Asks which channels are kept or subscribed to: see INTEREST. @param question its number */
+  asksFor(channels: readonly string[], version: string, question: number): Command {
+    return this.#script(INTEREST, version, this.passedOver.key, String(question), ...channels);
   }
 
   publishes(batch: readonly Publication[], version: string): Command {
@@ -111,11 +114,16 @@ export class TopicHistory {
   }
 
   /**
-   * Whether the server lacks what one has acknowledged to this pod before.
+   * Whether the server lacks what one has acknowledged to this pod before, or a question by which this pod has passed over
+   * what others may have listened to here.
    *
    * @throws if it can't be asked
    */
   async isLost(): Promise<boolean> {
+    return (await this.passedOver.isUnknown()) || (await this.#lacksAcknowledged());
+  }
+
+  async #lacksAcknowledged(): Promise<boolean> {
     const { topic, connection, names } = this.#options;
     const { epoch, partitions } = this.#acknowledged;
     if (partitions.length === 0) return false;

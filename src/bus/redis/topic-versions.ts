@@ -18,7 +18,7 @@ interface TopicVersionsOptions {
   /** ms */
   readonly now: () => number;
   /**
-   * Whether the server lacks what was acknowledged of the topic; undefined if only its version can tell: then it counts as
+   * Whether the server lacks what scripts have done for the topic; undefined if only its version can tell: then it counts as
    * lost too where another pod has published in between.
    */
   readonly isLost: (topic: string) => Promise<boolean> | undefined;
@@ -42,6 +42,8 @@ export class TopicVersions {
   readonly #options: TopicVersionsOptions;
   /** The last version that this pod has given to a topic, and when. */
   readonly #given = new Map<string, { readonly version: string; readonly at: number }>();
+  /** When this pod has last published of a topic, or asked who listens, other than by a script: no history has that. */
+  readonly #unkept = new Map<string, number>();
   /** Topics that this pod has published to while Redis took no writes: their versions have not changed with that. */
   readonly #outdated = new Set<string>();
   #count = 0;
@@ -98,6 +100,7 @@ export class TopicVersions {
     const { connection, names, log } = this.#options;
     const key = names.versionKey(topic);
     const version = this.#next();
+    this.#unkept.set(topic, this.#options.now());
     if (!this.#arePermitted) {
       this.#note(topic, NONE);
       this.#outdated.add(topic);
@@ -234,7 +237,9 @@ export class TopicVersions {
     for (const [index, [topic, { version }]] of recent.entries()) {
       const reply = present[index];
       const isOther = reply === undefined || isRefusal(reply) || valueOf(reply) !== version;
-      if (isOther && (await this.#options.isLost(topic)) !== false) lost.push(topic);
+      if (!isOther) continue;
+      const isUnkept = (this.#unkept.get(topic) ?? -Infinity) >= since;
+      if (isUnkept || (await this.#options.isLost(topic)) !== false) lost.push(topic);
     }
     if (lost.length === 0) return;
     log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
@@ -248,7 +253,9 @@ export class TopicVersions {
       await connection.send([announcement]);
     }
     for (const [topic, { version }] of recent) {
-      if (this.#given.get(topic)?.version === version) this.#given.delete(topic);
+      if (this.#given.get(topic)?.version !== version) continue;
+      this.#given.delete(topic);
+      this.#unkept.delete(topic);
     }
   }
 

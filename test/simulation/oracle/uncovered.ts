@@ -112,8 +112,9 @@ export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEven
   const { ledger, plan } = world;
   const { number, topic, at } = event;
   const attempts = ledger.attempts.get(number) ?? [];
+  // An attempt that was under way may reach Redis after it has evicted that.
   const isEvicted = ledger.evictions.some(
-    (eviction) => eviction.topic === topic && attempts.slice(1).some((attempt) => attempt.at >= eviction.at),
+    (eviction) => eviction.topic === topic && attempts.slice(1).some(({ endedAt }) => endedAt >= eviction.at),
   );
   if (isEvicted || isUnnoted(world, event)) return true;
   const lost = [...ledger.losses, ...ledger.forgotten.filter((forgotten) => forgotten.topic === topic)];
@@ -121,9 +122,21 @@ export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEven
   return attempts.length > 1 && isForgotten && told.some((telling) => telling.at >= at);
 }
 
-/** A right was taken from the pods while they ran, or a pod took part that knows no history. */
+/**
+ * A right was taken from the pods while they ran, or a pod took part that knows no history: a script may have failed behind
+ * what it has kept; and what a pod publishes, or passes over, without history ends the epoch, and its positions with it.
+ */
 function isUnnoted({ ledger, plan }: World, { number, topic }: LedgerEvent): boolean {
   if (plan.histories[topic] === undefined) return false;
-  const attempts = ledger.attempts.get(number) ?? [];
-  return ledger.unnoted.some(({ from, to }) => attempts.some(({ at }) => at >= from && at <= to));
+  const own = ledger.attempts.get(number) ?? [];
+  const ofTopic = [...ledger.attempts].flatMap(([other, attempts]) =>
+    ledger.events[other - 1]?.topic === topic ? attempts : [],
+  );
+  const asked = ledger.passedOver.filter((one) => one.topic === topic);
+  return ledger.unnoted.some(({ from, to }) => {
+    const isWithin = ({ at }: { readonly at: number }): boolean => at >= from && at <= to;
+    if (own.some(isWithin)) return true;
+    const isRepeated = own.some(({ at }) => at < from) && own.some(({ at }) => at > to);
+    return isRepeated && (ofTopic.some(isWithin) || asked.some(isWithin));
+  });
 }

@@ -33,12 +33,15 @@ export interface Attempt {
   readonly at: number;
   /** Of which one is the Redis that it was sent to. */
   readonly servers: readonly string[];
+  /** When it was acknowledged or had failed; Infinity where its pod ended before that. */
+  endedAt: number;
   acknowledged: boolean;
 }
 
 /** A pod has passed over what was published to a channel, since Redis counted no listener there. */
 interface PassedOver {
   readonly pod: string;
+  readonly topic: string;
   readonly channel: string;
   /** When it asked. */
   readonly at: number;

@@ -235,7 +235,7 @@ export class SimulatedPod implements ClientPod {
         const at = time.now;
         const subscribed = await bus.subscribed(topic, channels);
         for (const channel of channels) {
-          if (!subscribed.has(channel)) ledger.passedOver.push({ pod: this.name, channel, at });
+          if (!subscribed.has(channel)) ledger.passedOver.push({ pod: this.name, topic, channel, at });
         }
         return subscribed;
       },
@@ -244,7 +244,7 @@ export class SimulatedPod implements ClientPod {
         const events = batch.filter(({ deletes }) => deletes === undefined);
         const attempts = events.map((publication) => {
           const servers = this.redis.serversOf(topic);
-          const attempt = { pod: this.name, at: time.now, servers, acknowledged: false };
+          const attempt = { pod: this.name, at: time.now, servers, endedAt: Infinity, acknowledged: false };
           const number = numberOf(publication);
           ledger.attempted(number, attempt);
           return { publication, number, attempt };
@@ -260,7 +260,10 @@ export class SimulatedPod implements ClientPod {
           for (const deletion of deletions) {
             if (!failed.has(deletion)) ledger.acknowledged(deletion, time.now);
           }
-          for (const { publication, attempt } of attempts) attempt.acknowledged = !failed.has(publication);
+          for (const { publication, attempt } of attempts) {
+            attempt.acknowledged = !failed.has(publication);
+            attempt.endedAt = time.now;
+          }
         }
       },
     };

@@ -92,6 +92,31 @@ test('a state that holds a lower offset in a higher leader epoch, as a log that 
   assert.deepEqual(answers, [false, false, false, false, true, true, true]);
 });
 
+/** Whether all is lost where Redis holds this number, after two questions. */
+function isLostWith(held: string | null, passesOver = true): Promise<boolean> {
+  const { history } = keepChannel(
+    () => ({ value: ['e', 0, 0] }),
+    () => ({ value: held }),
+  );
+  for (const question of [history.passedOver.nextQuestion(), history.passedOver.nextQuestion()]) {
+    assert.equal(history.asksFor(['a'], 'v', question).at(-2), String(question));
+    if (passesOver) history.passedOver.note(question);
+  }
+  return history.isLost();
+}
+
+test('a server that does not know the last question by which a pod has passed over events lacks what others listen to there', async () => {
+  // A question whose reply was lost is known all the same.
+  const answers = [
+    isLostWith(null),
+    isLostWith('1'),
+    isLostWith('2'),
+    isLostWith('3'),
+    isLostWith(null, false),
+  ];
+  assert.deepEqual(await Promise.all(answers), [true, true, false, false, false]);
+});
+
 test('what is acknowledged in a higher leader epoch is the last, though its offset is lower', async () => {
   const { history } = keepChannel();
   for (const { offset, epoch } of [

@@ -63,3 +63,27 @@ test('nothing is sent to give no topic a version, nor where Redis does not permi
   await versions.initialise(['bids']);
   assert.equal(redis.sent.length, 1);
 });
+
+test('of a topic with history, what was published without it counts as lost where the version is another', async () => {
+  for (const isKept of [true, false]) {
+    const announced: Command[] = [];
+    const connection = {
+      transact: async (commands: readonly Command[]) => {
+        announced.push(...commands.filter(([name]) => name === 'PUBLISH'));
+        return commands.map(() => ({ value: 'OK' }));
+      },
+      send: async (commands: readonly Command[]) => commands.map(() => ({ value: 'of another pod' })),
+    } as unknown as CommandConnection;
+    const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: async () => false };
+    const versions = new TopicVersions({ connection, names: new BusNames(''), ...others });
+    if (!isKept) await versions.run('bids', [], async () => []);
+    // A script that succeeds later knows nothing of it.
+    await versions.runScript(
+      'bids',
+      () => ['EVAL'],
+      () => undefined,
+    );
+    await versions.announceLost();
+    assert.deepEqual(announced, isKept ? [] : [['PUBLISH', '@gaps', '["bids"]']]);
+  }
+});
