@@ -8,7 +8,7 @@ import { RequestClients } from '../server/request-clients.ts';
 import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
 
-type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'pressure' | 'metrics'>;
+type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'pressure' | 'budget' | 'metrics'>;
 
 /** Of a monotonic clock, ms. */
 const now = (): number => performance.now();
@@ -57,7 +57,7 @@ function pressureFault(pressure: PressureLevel): AdmissionFault | undefined {
 const SOCKETS_PER_WEBSOCKET = 1.25;
 
 function serverCaps(
-  { config, processes, metrics }: AdmissionBasics,
+  { config, processes, budget, metrics }: AdmissionBasics,
   proxies: TrustedProxies | undefined,
 ): Pick<HttpServerOptions, 'maxSockets' | 'dropped' | 'pipelined' | 'proxyProtocol'> {
   const caps = {
@@ -66,6 +66,7 @@ function serverCaps(
     pipelined: {
       most: shareOf(config.MAX_HANDSHAKES, processes),
       mostBytes: config.SOCKET_BUFFER_BYTES,
+      unread: budget.responses,
       refused: () => metrics.refused('pipelined'),
     },
   };

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../metrics.ts';
-import { ByteBudget, type ByteSource } from '../support/byte-budget.ts';
+import { ByteBudget, ownBytes, type ByteSource } from '../support/byte-budget.ts';
 
 /** The budget's part of the heap limit: the rest is for what lasts, and for what becomes of the bytes. */
 const PART_OF_HEAP = 1 / 4;
@@ -30,19 +30,23 @@ export function bytesOfDocuments(): number {
   return Math.floor(getHeapStatistics().heap_size_limit / 4);
 }
 
-export type Budget = Readonly<Record<keyof typeof SOURCES, ByteSource>>;
+/** A part of the heap limit, besides: what clients leave unread must not keep others from the budget. */
+const PART_OF_RESPONSES = 1 / 8;
+
+export type Budget = Readonly<Record<keyof typeof SOURCES | 'responses', ByteSource>>;
 
 /** The process's one budget of bytes. */
 export function createBudget(metrics: Metrics, heapLimit = getHeapStatistics().heap_size_limit): Budget {
   const total = Math.floor(heapLimit * PART_OF_HEAP);
   const budget = new ByteBudget(total);
-  const entries = Object.entries(SOURCES).map(([name, { least, mostOfOwner }]) => {
+  const entries = Object.entries(SOURCES).map(([name, { least, mostOfOwner }]): [string, ByteSource] => {
     const source = budget.source({
       least: Math.floor(total * least),
       mostOfOwner: Math.floor(total * mostOfOwner),
     });
-    return [name, source] as const;
+    return [name, source];
   });
+  entries.push(['responses', ownBytes(Math.floor(heapLimit * PART_OF_RESPONSES))]);
   metrics.onCollect(metrics.reservedBytes, () => {
     for (const [source, { held }] of entries) metrics.reservedBytes.set({ source }, held);
   });

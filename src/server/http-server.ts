@@ -3,6 +3,7 @@ import type { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { SluiceError } from '../errors.ts';
+import { ownBytes } from '../support/byte-budget.ts';
 import type { HttpRefusal } from './admission.ts';
 import type { HostCheck } from './host-check.ts';
 import { closeIdleWhenFull } from './idle-connections.ts';
@@ -42,7 +43,7 @@ export interface HttpServerOptions {
    */
   readonly maxSockets?: number;
   readonly dropped?: () => void;
-  /** Bounds what waits of requests that clients send without waiting for responses. */
+  /** Bounds what waits of requests that clients send without waiting for responses, or without reading them. */
   readonly pipelined?: PipelinedOptions;
   /** Without it, connections begin with HTTP, or with TLS. */
   readonly proxyProtocol?: ProxyProtocolOptions | undefined;
@@ -64,7 +65,10 @@ const TIMEOUTS = {
 /** A socket without traffic in either direction for so long is closed: its peer has stopped reading the response. */
 const IDLE_TIMEOUT_MS = 120_000;
 
-const PIPELINED: PipelinedOptions = { most: 3_000, mostBytes: 1_048_576 };
+const PIPELINED = { most: 3_000, mostBytes: 1_048_576 };
+
+/** Bytes of responses that clients have not read yet. */
+const UNREAD = 16 * 1_048_576;
 
 const LOOPBACK = '127.0.0.1';
 
@@ -97,7 +101,7 @@ export class HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    this.#pipelined = new PipelinedResponses(options.pipelined ?? PIPELINED);
+    this.#pipelined = new PipelinedResponses(options.pipelined ?? { ...PIPELINED, unread: ownBytes(UNREAD) });
     const { maxSockets, dropped, proxyProtocol, certificate } = options;
     // Node.js itself responds to malformed requests and errors of their sockets, with 400, 408, 413 or 431.
     const how = { ...TIMEOUTS, IncomingMessage: WebSocketRequest };
@@ -183,7 +187,8 @@ export class HttpServer {
   }
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!this.#pipelined.add(request, response)) return;
+    const ended = this.#pipelined.add(request, response);
+    if (ended === undefined) return;
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
     request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
@@ -199,7 +204,7 @@ export class HttpServer {
       sendJson(response, 403, { error: refusal });
       return;
     }
-    void this.#options.handle(request, response).then(() => this.#pipelined.ended(request));
+    void this.#options.handle(request, response).then(ended);
   };
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {

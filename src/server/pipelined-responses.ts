@@ -1,34 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Http2ServerRequest } from 'node:http2';
+import type { ByteSource, Reservation } from '../support/byte-budget.ts';
+import { largest } from '../support/largest.ts';
 
 export interface PipelinedOptions {
   /** Most responses that may wait for those before them, of all connections together. */
   readonly most: number;
   /** Bytes of responses that may wait for one connection to take them, as for a WebSocket. */
   readonly mostBytes: number;
+  /** Holds what clients have not read yet of all responses. Owners are connections. */
+  readonly unread: Pick<ByteSource, 'empty' | 'most'>;
   /** A connection was closed for one of these. */
   readonly refused?: (() => void) | undefined;
 }
 
-/** Undocumented properties of Node.js's sockets of HTTP/1.1. */
-interface Parsed {
+/** A socket of HTTP/1.1, or a session of HTTP/2. */
+interface Connection {
+  readonly destroyed: boolean;
+  readonly writableLength?: number;
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): void;
+  /** Undocumented, of Node.js's sockets of HTTP/1.1. */
   readonly parser?: { onIncoming?: unknown } | null;
 }
 
 /** A connection may have responses that wait up to such a part of what is left for all. */
 const SHARES = 10;
 
-/** What the parser is told of a request to have it leave the rest of what has been read: it goes to another protocol. */
+/** As the reply to it, a request goes to another protocol: the parser leaves the rest of what has been read. */
 const UPGRADED = 2;
 
 /**
- * Responses that wait for those before them on their connection. Node.js tells only the first of them that the connection
- * has closed: the others would be worked on, and be in memory, for ever. Nor does it bound how many there are: 64 KB that it
- * reads at once may be 2,000 requests, and it reads on as long as none of them has been answered.
+ * Responses that wait for those before them on their connection, or for their client to read them.
+ *
+ * Node.js tells only the first of a connection that this has closed: the others would be worked on, and be in memory, for
+ * ever. Nor does it bound how many there are: 64 KB that it reads at once may be 2,000 requests, and it reads on as long as
+ * none of them has been answered. Where what is unread of all connections has no room, those that have most are closed.
  */
 export class PipelinedResponses {
   readonly #options: PipelinedOptions;
-  readonly #bySocket = new WeakMap<object, Set<ServerResponse>>();
+  readonly #byConnection = new WeakMap<Connection, Set<ServerResponse>>();
+  /** What is unread. */
+  readonly #unread = new Map<Connection, Reservation>();
   /** Responses that are not the first of their connection. */
   #waiting = 0;
 
@@ -39,54 +52,100 @@ export class PipelinedResponses {
   /**
    * Has the response emit `close` when the connection of its request closes.
    *
-   * @returns false if so many wait already that the connection is closed
+   * @returns to be called once the response has been given its end; undefined if so many wait already that the connection
+   *   is closed
    */
-  add({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse): boolean {
-    // The streams of HTTP/2 are bounded by its settings, and none waits for another.
-    if (httpVersionMajor > 1) return true;
-    const responses = this.#of(socket);
+  add(request: IncomingMessage, response: ServerResponse): (() => void) | undefined {
+    const connection = connectionOf(request);
+    const responses = this.#of(connection);
     const { size } = responses;
-    if (socket.destroyed || (size > 0 && size >= (this.#options.most - this.#waiting) / SHARES)) {
-      this.#refuse(socket);
-      return false;
+    // The streams of HTTP/2 are bounded by its settings, and none waits for another.
+    const waits = size > 0 && isSocket(connection);
+    if (connection.destroyed || (waits && size >= (this.#options.most - this.#waiting) / SHARES)) {
+      this.#refuse(connection);
+      return undefined;
     }
     responses.add(response);
-    if (size > 0) this.#waiting += 1;
+    if (waits) this.#waiting += 1;
     response.once('close', () => {
       responses.delete(response);
-      if (responses.size > 0) this.#waiting -= 1;
+      if (responses.size > 0 && isSocket(connection)) this.#waiting -= 1;
+      if (this.#unread.has(connection)) this.#hold(connection, unreadOf(connection, responses));
     });
-    return true;
+    return () => this.#ended(connection, responses);
   }
 
-  /** A response has been given its end. Closes the connection if its client does not read those that it has asked for. */
-  ended({ socket }: IncomingMessage): void {
-    const responses = this.#bySocket.get(socket);
-    if (responses === undefined || responses.size < 2) return;
-    let bytes = socket.writableLength;
-    for (const { socket: own, writableLength } of responses) if (own === null) bytes += writableLength;
-    if (bytes > this.#options.mostBytes) this.#refuse(socket);
+  /** Closes the connection if its client does not read the responses that it has asked for. One may be of any length. */
+  #ended(connection: Connection, responses: ReadonlySet<ServerResponse>): void {
+    if (connection.destroyed) return;
+    const { mostBytes, unread } = this.#options;
+    const bytes = unreadOf(connection, responses);
+    if (responses.size > 1 && bytes > (isSocket(connection) ? mostBytes : unread.most))
+      this.#refuse(connection);
+    else this.#hold(connection, bytes);
   }
 
-  #of(socket: Socket): Set<ServerResponse> {
-    const known = this.#bySocket.get(socket);
+  /** @param bytes of the connection's responses that are unread */
+  #hold(connection: Connection, bytes: number): void {
+    const { unread } = this.#options;
+    const held = this.#unread.get(connection) ?? unread.empty(connection);
+    const wanted = Math.min(bytes, unread.most);
+    if (wanted > 0 && !connection.destroyed) this.#unread.set(connection, held);
+    while (this.#unread.has(connection) && !held.resize(wanted)) {
+      const sizeOf = ([each, { bytes: of }]: [Connection, Reservation]) =>
+        each === connection ? wanted : of;
+      const [most] = largest(this.#unread, 1, sizeOf);
+      this.#refuse(most?.[0] ?? connection);
+    }
+    if (wanted === 0) this.#release(connection);
+  }
+
+  #release(connection: Connection): void {
+    this.#unread.get(connection)?.release();
+    this.#unread.delete(connection);
+  }
+
+  #of(connection: Connection): Set<ServerResponse> {
+    const known = this.#byConnection.get(connection);
     if (known !== undefined) return known;
     const responses = new Set<ServerResponse>();
-    this.#bySocket.set(socket, responses);
-    socket.once('close', () => {
-      for (const waiting of responses) if (waiting.socket === null) close(waiting);
+    this.#byConnection.set(connection, responses);
+    connection.once('close', () => {
+      this.#release(connection);
+      if (isSocket(connection)) for (const waiting of responses) if (waiting.socket === null) close(waiting);
     });
     return responses;
   }
 
-  #refuse(socket: Socket): void {
-    if (socket.destroyed) return;
+  #refuse(connection: Connection): void {
+    this.#release(connection);
+    if (connection.destroyed) return;
     this.#options.refused?.();
     // Node.js would go on to make a request of each that it has read.
-    const { parser } = socket as Parsed;
+    const { parser } = connection;
     if (parser?.onIncoming !== undefined) parser.onIncoming = () => UPGRADED;
-    socket.destroy();
+    connection.destroy();
   }
+}
+
+function connectionOf(request: IncomingMessage): Connection {
+  // Requests of HTTP/2 have another class, and a socket that stands for their session's.
+  const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>;
+  return stream?.session ?? request.socket;
+}
+
+function isSocket(connection: Connection): boolean {
+  return connection.writableLength !== undefined;
+}
+
+function unreadOf(connection: Connection, responses: Iterable<ServerResponse>): number {
+  let bytes = connection.writableLength ?? 0;
+  for (const response of responses) {
+    const { stream } = response as { readonly stream?: { readonly writableLength: number } };
+    if (stream !== undefined) bytes += stream.writableLength;
+    else if (response.socket === null) bytes += response.writableLength;
+  }
+  return bytes;
 }
 
 /** As Node.js does with the first. */

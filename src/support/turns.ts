@@ -108,6 +108,12 @@ export class Turns {
     this.#endTurnLater();
   }
 
+  /** No other job runs in this turn of the event loop: what follows the present one, unmeasured, comes to its end before. */
+  endTurn(): void {
+    this.#spent += TURN_MS;
+    this.#endTurnLater();
+  }
+
   /** Drops the jobs of an owner. */
   forget(owner: TurnTaker): void {
     this.#ready.delete(owner);

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { Changes } from '../../helpers/changes.ts';
 import { ask, deferred, done, listen } from './serve.ts';
+
+/** Of a response that a system's buffers have no room for. */
+const BYTES = 10_000_000;
+
+const ROOM = ownBytes(1_000_000_000);
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
@@ -24,7 +30,7 @@ async function unanswering(t: TestContext, most: number) {
       changes.emit();
       if (url === '/quick') response.end('done');
     },
-    pipelined: { most, mostBytes: 1_000, refused: () => refused++ },
+    pipelined: { most, mostBytes: 1_000, unread: ROOM, refused: () => refused++ },
   });
   const untilAsked = (count: number) =>
     changes.until(
@@ -77,7 +83,7 @@ describe('PipelinedResponses', () => {
       handle: async (_request, response) => {
         response.end(Buffer.alloc(4_000_000));
       },
-      pipelined: { most: 1_000, mostBytes: 10_000_000, refused: () => refused.resolve() },
+      pipelined: { most: 1_000, mostBytes: 10_000_000, unread: ROOM, refused: () => refused.resolve() },
     });
     const socket = client(t, port);
     // It reads nothing.
@@ -93,13 +99,34 @@ describe('PipelinedResponses', () => {
       handle: async (_request, response) => {
         response.end('x'.repeat(100_000));
       },
-      pipelined: { most: 1_000, mostBytes: 10 },
+      pipelined: { most: 1_000, mostBytes: 10, unread: ownBytes(10) },
     });
     assert.equal((await ask(port, '/')).body.length, 100_000);
   });
 
+  it('closes the connection with most that is unread where all of that has no room', async (t) => {
+    const asked = deferred();
+    let refusals = 0;
+    const { port } = await listen(t, {
+      handle: async ({ url }, response) => {
+        response.end(Buffer.alloc(url === '/' ? 2 * BYTES : BYTES));
+        asked.resolve();
+      },
+      pipelined: { most: 1_000, mostBytes: 1, unread: ownBytes(1.7 * BYTES), refused: () => refusals++ },
+    });
+    const stalled = client(t, port).pause();
+    stalled.write(REQUEST);
+    await asked.promise;
+    // Systems take a few megabytes of it at once.
+    assert.equal((await ask(port, '/half')).body.length, BYTES);
+    stalled.resume();
+    await once(stalled, 'close');
+    assert.equal((await ask(port, '/half')).body.length, BYTES);
+    assert.equal(refusals, 1);
+  });
+
   it('bounds nothing of clients that wait for each response', async (t) => {
-    const { port } = await listen(t, { handle: done, pipelined: { most: 1, mostBytes: 1 } });
+    const { port } = await listen(t, { handle: done, pipelined: { most: 1, mostBytes: 1, unread: ROOM } });
     for (let request = 0; request < 5; request += 1) assert.equal((await ask(port, '/')).status, 200);
   });
 });

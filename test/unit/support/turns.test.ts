@@ -90,6 +90,24 @@ describe('Turns', () => {
     );
   });
 
+  it('runs nothing more in a turn that a job has ended, of any owner', async () => {
+    const turns = turnsOf(1_000);
+    const [ending, other] = [new Owner('a'), new Owner('b')];
+    const job = ending.job(0.1);
+    for (let index = 0; index < 3; index += 1) {
+      turns.run(ending, () => {
+        turns.endTurn();
+        return job();
+      });
+    }
+    turns.run(other, other.job(0.1));
+    assert.deepEqual(done, ['a']);
+    await nextTurn();
+    assert.deepEqual(done, ['a', 'a']);
+    await nextTurn();
+    assert.deepEqual(done, ['a', 'a', 'b', 'a']);
+  });
+
   it('runs no more than its share of an owner that is busy all the time', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const turns = turnsOf(50);

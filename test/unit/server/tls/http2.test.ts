@@ -17,6 +17,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
+import { ownBytes } from '../../../../src/support/byte-budget.ts';
 import { systemClock } from '../../../../src/support/clock.ts';
 import { Certificate } from '../../../../src/server/tls/certificate.ts';
 import type { Http2SessionsOptions } from '../../../../src/server/tls/http2-sessions.ts';
@@ -303,6 +304,25 @@ describe('a client of HTTP/2', () => {
     await oneMore.promise;
     held.at(-1)?.();
     for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  });
+
+  it('is cut off if it reads none of many responses, and no other one is', async (t) => {
+    const bytes = 1_000_000;
+    let refused = 0;
+    const { port } = await listenSecure(t, {
+      handle: async (_request, response) => {
+        response.end(Buffer.alloc(bytes));
+      },
+      pipelined: { most: 1, mostBytes: 1, unread: ownBytes(5 * bytes), refused: () => refused++ },
+    });
+    const [slow, greedy] = [sessionWith(t, port), sessionWith(t, port)];
+    const read = get(slow);
+    await once(read, 'response', patience());
+    const closed = once(greedy, 'close', patience());
+    for (let stream = 0; stream < 20; stream += 1) get(greedy).on('error', () => undefined);
+    await closed;
+    assert.equal((await text(read)).length, bytes);
+    assert.equal(refused, 1);
   });
 
   it('that resets its requests as fast as it can is cut off', async (t) => {
