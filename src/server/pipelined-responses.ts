@@ -87,17 +87,16 @@ export class PipelinedResponses {
 
   /** @param bytes of the connection's responses that are unread */
   #hold(connection: Connection, bytes: number): void {
+    if (bytes === 0 || connection.destroyed) return this.#release(connection);
     const { unread } = this.#options;
     const held = this.#unread.get(connection) ?? unread.empty(connection);
+    this.#unread.set(connection, held);
     const wanted = Math.min(bytes, unread.most);
-    if (wanted > 0 && !connection.destroyed) this.#unread.set(connection, held);
+    const sizeOf = ([each, { bytes: of }]: [Connection, Reservation]) => (each === connection ? wanted : of);
     while (this.#unread.has(connection) && !held.resize(wanted)) {
-      const sizeOf = ([each, { bytes: of }]: [Connection, Reservation]) =>
-        each === connection ? wanted : of;
       const [most] = largest(this.#unread, 1, sizeOf);
       this.#refuse(most?.[0] ?? connection);
     }
-    if (wanted === 0) this.#release(connection);
   }
 
   #release(connection: Connection): void {

@@ -126,9 +126,12 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
     return [`not recovered: ${unready(world)}; ${world.isConsumed ? 'all' : 'not all'} is consumed`];
   }
   await go(never, NOTICED_MS);
+  const slowestMs = Math.max(0, ...plan.clients.map(({ takesMs }) => takesMs));
   for (const topic of TOPICS) {
     for (const [partition] of kafka.topic(topic).partitions.entries()) {
       for (const channel of CHANNELS) world.produce(topic, channel, { isProbe: true, partition });
+      // A client for which more of them wait than may has to come again.
+      if (slowestMs > 0) await go(never, CHANNELS.length * slowestMs);
     }
   }
   await go(never, PROBE_MS);
