@@ -37,7 +37,7 @@ export interface HttpTransportOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Identifier;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
-  readonly turns: Pick<Turns, 'run' | 'leave' | 'charge' | 'endTurn'>;
+  readonly turns: Pick<Turns, 'run' | 'leave' | 'charge' | 'countUnmeasured'>;
   readonly waiting: Pick<WaitingRequests, 'enter' | 'leave'>;
   readonly bytes: Pick<RequestBytes, 'reserve' | 'read' | 'keep'>;
   /** So many requests of one connection are executed at the same time: a client may send them without waiting for responses. */
@@ -246,7 +246,7 @@ export class HttpTransport {
       mayBegin,
     });
     // It is serialised and sent in microtasks: results of a turn would be in memory together.
-    turns.endTurn();
+    turns.countUnmeasured();
     const result = outcome instanceof PendingQuery ? await open.resultOf(outcome, signal) : outcome;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
     return result === undefined || 'data' in result ? result : (result.errors ?? []);

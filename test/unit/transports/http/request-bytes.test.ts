@@ -109,7 +109,7 @@ describe('the bytes of requests', () => {
       },
       leave: (_owner: object, { value }: { readonly value: Job }) => void jobs.delete(value),
       charge: () => undefined,
-      endTurn: () => undefined,
+      countUnmeasured: () => undefined,
     };
     let waiting = 0;
     const counted = { enter: () => void (waiting += 1), leave: () => void (waiting -= 1) };
