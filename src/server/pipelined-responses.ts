@@ -40,7 +40,7 @@ const UPGRADED = 2;
 export class PipelinedResponses {
   readonly #options: PipelinedOptions;
   readonly #byConnection = new WeakMap<Connection, Set<ServerResponse>>();
-  /** What is unread. */
+  /** Connections whose clients have not read all of their responses, with the bytes of those. */
   readonly #unread = new Map<Connection, Reservation>();
   /** Responses that are not the first of their connection. */
   #waiting = 0;

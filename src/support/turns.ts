@@ -110,7 +110,7 @@ export class Turns {
     this.#endTurnLater();
   }
 
-  /** What follows the present job is not measured, such as how its result is sent: few such jobs run in a turn. */
+  /** The present job has something follow that is not measured, such as the sending of its result: few of its kind run in a turn. */
   countUnmeasured(): void {
     this.#spent += UNMEASURED_MS;
     this.#endTurnLater();

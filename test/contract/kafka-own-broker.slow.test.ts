@@ -65,7 +65,7 @@ async function setUp(t: TestContext, make: DriverMaker['make']) {
   return { kafka, driver, topic, options, produce, flip };
 }
 
-/** As a member did that has gone. None joins for it: a consumer of kafkajs that crashes comes back by itself, and keeps partitions. */
+/** The group needs no member for it: a consumer of kafkajs that crashes would join again by itself, and keep partitions. */
 async function commitText(
   t: TestContext,
   brokers: string,

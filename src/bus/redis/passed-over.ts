@@ -4,7 +4,7 @@ import { valueOf, type CommandConnection } from './connection.ts';
 import type { BusNames } from './names.ts';
 import { isRefusal } from './refusals.ts';
 
-/** What was passed over longer ago than this can't be lost with a server any more, as what was published: ms. */
+/** A failover loses no question that is older, as it loses no publication: ms. */
 const RECENT_MS = 60_000;
 
 interface PassedOverOptions {
@@ -19,7 +19,7 @@ interface PassedOverOptions {
  * was not asked; where a former master goes on beside it, others may listen here to what was passed over there.
  */
 export class PassedOver {
-  /** Holds the number of the last one. */
+  /** Redis holds the number of the last question under this key. */
   readonly key: string;
   readonly #options: PassedOverOptions;
   #questions = 0;

@@ -245,7 +245,7 @@ export class HttpTransport {
       hasTaken: (ms) => turns.charge(owner, ms),
       mayBegin,
     });
-    // It is serialised and sent in microtasks: results of a turn would be in memory together.
+    // The result is serialised and sent in microtasks, so that all results of a turn are in memory together.
     turns.countUnmeasured();
     const result = outcome instanceof PendingQuery ? await open.resultOf(outcome, signal) : outcome;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
