@@ -5,17 +5,24 @@ import type { RecordedMessage } from './recording.ts';
 export class Deleted {
   readonly #upTo = new Map<string, number>();
   #forgottenUpTo = 0;
+  #last = 0;
+
+  /** The sequence of the topic's last deletion that is known of: 0 if there is none. */
+  get last(): number {
+    return this.#last;
+  }
 
   /** Adds what is known of further keys, or later. */
-  add({ upTo, forgottenUpTo }: Omit<Deletions, 'last'>): void {
+  add({ upTo, forgottenUpTo, last }: Deletions): void {
     for (const [key, sequence] of upTo) {
       this.#upTo.set(key, Math.max(sequence, this.#upTo.get(key) ?? 0));
     }
     this.#forgottenUpTo = Math.max(forgottenUpTo, this.#forgottenUpTo);
+    this.#last = Math.max(last, this.#last);
   }
 
   merge(other: Deleted): void {
-    this.add({ upTo: other.#upTo, forgottenUpTo: other.#forgottenUpTo });
+    this.add({ upTo: other.#upTo, forgottenUpTo: other.#forgottenUpTo, last: other.#last });
   }
 
   /** Whether it is left out: its key has been deleted since, or may have been, as deletions that old are forgotten. */

@@ -197,15 +197,13 @@ export class Resumes {
     this.#isScheduled = false;
     for (const [group, ready] of this.#ready) {
       if (this.#active.has(group)) continue;
-      // Those that begin with the last events do not get all that others get.
-      const isFromLast = ready[0]?.resumer.starts !== undefined;
-      const rest = ready.filter(({ resumer }) => (resumer.starts !== undefined) !== isFromLast);
+      // Those that begin with the last events do not get all that others get: what had been deleted by then is left out.
+      const lastDeletion = ready[0]?.resumer.deleted?.last;
+      const isAlike = ({ resumer }: Ready): boolean => resumer.deleted?.last === lastDeletion;
+      const rest = ready.filter((one) => !isAlike(one));
       if (rest.length > 0) this.#ready.set(group, rest);
       else this.#ready.delete(group);
-      this.#start(
-        group,
-        ready.filter(({ resumer }) => (resumer.starts !== undefined) === isFromLast),
-      );
+      this.#start(group, ready.filter(isAlike));
     }
     const hasStepped = this.#step();
     if (this.#running.size > 0) this.#schedule(hasStepped ? 0 : WAITING_MS);

@@ -74,6 +74,26 @@ for (const [known, heard] of [
   });
 }
 
+test('a slow client that began before a key came and was deleted gets it, though one that began later does not', async (t) => {
+  const { bus, client: make, publish } = world(t, { keepsAll: true, binding: { replay: 1 } });
+  await put(bus, 1, 'x');
+  const [early, late] = [make(), make()];
+  early.isBehind = true;
+  early.connect();
+  await inTurns(t, () => assert.deepEqual(early.heard, [1]));
+  await put(bus, 2, 'y');
+  await remove(bus, 3, 'y');
+  late.isBehind = true;
+  late.connect();
+  await inTurns(t, () => assert.deepEqual(late.heard, [1]));
+  early.isBehind = false;
+  late.isBehind = false;
+  await publish([4]);
+  await inTurns(t, () => assert.deepEqual([early.heard.at(-1), late.heard.at(-1)], [4, 4]));
+  assert.deepEqual(early.heard, [1, 2, 4]);
+  assert.deepEqual(late.heard, [1, 4]);
+});
+
 test('a client that resumes gets what it has missed, deleted or not', async (t) => {
   const { bus, client: make } = world(t, { keepsAll: true, binding: { replay: 1 } });
   const client = make();
