@@ -10,24 +10,27 @@ interface Position {
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
 
-/** What one channel has carried of a partition. */
+/** What one channel has carried of a partition of one topic. */
 interface Carried {
   /** Kafka's id of the topic. */
   topicId: string | undefined;
-  /** That of the topic which had the same name before. */
-  formerId: string | undefined;
   last: LogPosition;
+}
+
+/** Where a topic was made anew, what was published of the former one may come among the events of the new one. */
+interface CarriedTopics {
+  readonly latest: Carried;
+  readonly former: Carried | undefined;
 }
 
 /**
  * What one channel has carried, by partition. A channel gets the events of a partition in the order of its log, and
  * copies of them only after the event itself: their publisher has not heard that they arrived, or the partition has gone
  * on to another pod before they were committed. (Publishing keeps it so where Redis takes only a part.) So an event that
- * is not after the last one has been dispatched before, unless the topic was made anew: then Kafka's id of the topic is
- * another.
+ * is not after the last one of its topic has been dispatched before. A topic that was made anew has another id in Kafka.
  */
 export class ChannelOffsets {
-  readonly #partitions = new Map<number, Carried>();
+  readonly #partitions = new Map<number, CarriedTopics>();
   /** Copies left out. */
   events = 0;
 
@@ -42,22 +45,27 @@ export class ChannelOffsets {
     const place = placeOf(position);
     const carried = this.#partitions.get(p);
     if (carried === undefined) {
-      this.#partitions.set(p, { topicId: id, formerId: undefined, last: place });
+      this.#partitions.set(p, { latest: { topicId: id, last: place }, former: undefined });
       return 'new';
     }
-    if (id !== undefined && id !== carried.topicId) {
-      if (id === carried.formerId) return 'seen';
-      if (carried.topicId !== undefined) {
-        this.#partitions.set(p, { topicId: id, formerId: carried.topicId, last: place });
+    const { latest, former } = carried;
+    if (id !== undefined && id !== latest.topicId) {
+      if (former !== undefined && id === former.topicId) return advance(former, place);
+      if (latest.topicId !== undefined) {
+        this.#partitions.set(p, { latest: { topicId: id, last: place }, former: latest });
         return 'restarted';
       }
-      carried.topicId = id;
+      latest.topicId = id;
     }
-    const { last } = carried;
-    if (!isAfter(place, last)) return 'seen';
-    carried.last = place;
-    return place.offset > last.offset ? 'new' : 'restarted';
+    return advance(latest, place);
   }
+}
+
+function advance(carried: Carried, place: LogPosition): DedupeResult {
+  const { last } = carried;
+  if (!isAfter(place, last)) return 'seen';
+  carried.last = place;
+  return place.offset > last.offset ? 'new' : 'restarted';
 }
 
 interface Seen {

@@ -15,17 +15,30 @@ test('an event whose offset does not go up has been seen before, counted for its
   assert.deepEqual(verdicts, ['new', 'seen', 'seen', 'new', 'new', 'seen']);
 });
 
-test('another topic id means that the topic was made anew, and late copies of the former topic are told apart', () => {
+test('another topic id means that the topic was made anew, and late events of the former topic are told from copies', () => {
   const offsets = new ChannelOffsets();
   const verdicts = [
     { id: 'a', p: 0, o: 1_000 },
     { id: 'b', p: 0, o: 1_000 },
     { id: 'b', p: 0, o: 1_001 },
+    { id: 'a', p: 0, o: 1_000 },
+    { id: 'a', p: 0, o: 1_002 },
     { id: 'a', p: 0, o: 1_002 },
     { id: 'b', p: 0, o: 1_001 },
     { id: 'b', p: 0, o: 1_002 },
   ].map((position) => offsets.see(position));
-  assert.deepEqual(verdicts, ['new', 'restarted', 'new', 'seen', 'seen', 'new']);
+  assert.deepEqual(verdicts, ['new', 'restarted', 'new', 'seen', 'new', 'seen', 'seen', 'new']);
+});
+
+test('where the first event of a former topic comes behind the new one’s, the new one goes on', () => {
+  const offsets = new ChannelOffsets();
+  const verdicts = [
+    { id: 'b', p: 0, o: 0 },
+    { id: 'a', p: 0, o: 7 },
+    { id: 'b', p: 0, o: 0 },
+    { id: 'b', p: 0, o: 1 },
+  ].map((position) => offsets.see(position));
+  assert.deepEqual(verdicts, ['new', 'restarted', 'seen', 'new']);
 });
 
 test('an offset that is given again in a higher leader epoch is another event, and what comes late of a lower one is a copy', () => {
