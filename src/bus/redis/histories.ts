@@ -227,14 +227,25 @@ async function tryReading(
   bounds: HistoryBounds,
   { listening, listensHere }: Pick<HistoriesOptions, 'listening' | 'listensHere'>,
 ): Promise<HistoryRead> {
-  const { history, listener } = kept;
-  if (kept.isElsewhere) await expectListening(kept, listensHere);
-  const read = await history.read(since, channels, bounds);
-  await expectListening(kept, listensHere);
+  const { listener } = kept;
+  const read = await readWhereListening(kept, channels, since, bounds, listensHere);
   await listening.fence();
   // Over a new connection messages are heard before those that were missed.
   await listener.healed();
   listener.advance(read.position);
+  return read;
+}
+
+async function readWhereListening(
+  kept: Kept,
+  channels: readonly string[],
+  since: number,
+  bounds: HistoryBounds,
+  listensHere: () => Promise<boolean>,
+): Promise<HistoryRead> {
+  if (kept.isElsewhere) await expectListening(kept, listensHere);
+  const read = await kept.history.read(since, channels, bounds);
+  await expectListening(kept, listensHere);
   return read;
 }
 
@@ -268,7 +279,7 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
   });
   const listener: TopicListener = new TopicListener({
     topic,
-    read: (since, channels, bounds) => history.read(since, channels, bounds),
+    read: (since, channels, bounds) => readWhereListening(kept, channels, since, bounds, listensHere),
     room: missedRoom,
     fence,
     missed: () => missed(topic),
@@ -276,5 +287,6 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     clock,
     log,
   });
-  return { history, listener, isElsewhere: false, ending: new AbortController() };
+  const kept = { history, listener, isElsewhere: false, ending: new AbortController() };
+  return kept;
 }

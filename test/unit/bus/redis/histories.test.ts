@@ -11,14 +11,14 @@ import { stillClock } from '../../support/still-clock.ts';
 function setUp(fence: () => Promise<void>, listensHere = () => Promise.resolve(true)) {
   const { clock, sleeps } = stillClock();
   let reads = 0;
-  const redis = { isAway: false };
+  const redis = { isAway: false, sequence: 7 };
   const histories = new Histories({
     settings: new Map([['kept', { size: 10, ttlMs: 120_000, keepsAll: false }]]),
     commands: {
       send: async (commands) => {
         if (redis.isAway) throw new Error('the connection is lost');
         reads += 1;
-        return commands.map(() => ({ value: ['e', 7, 0] }));
+        return commands.map(() => ({ value: ['e', redis.sequence, 0] }));
       },
     },
     listening: { fence },
@@ -70,6 +70,28 @@ test('what is kept is not taken from another server than the pod listens to, nor
   }
   await reading;
   assert.deepEqual([reads(), histories.position('kept')], [2, { epoch: 'e', sequence: 7 }]);
+});
+
+test('what was missed while the connection was lost is not taken from another server than the pod listens to', async () => {
+  let isHere = true;
+  const { histories, redis, sleeps } = setUp(
+    () => Promise.resolve(),
+    () => Promise.resolve(isHere),
+  );
+  await histories.read('kept', [], 0, { maxBytes: 0 });
+  histories.lost();
+  isHere = false;
+  redis.sequence = 8;
+  histories.listens();
+  const reading = histories.read('kept', [], 0, { maxBytes: 0 });
+  while (sleeps.length < 3) await setImmediate();
+  assert.deepEqual(histories.position('kept'), { epoch: 'e', sequence: 7 });
+  isHere = true;
+  redis.sequence = 9;
+  // The sleep of 30 s is how long is waited at most.
+  for (const { ms, end } of sleeps) if (ms < 30_000) end();
+  await reading;
+  assert.deepEqual(histories.position('kept'), { epoch: 'e', sequence: 9 });
 });
 
 test('a channel that is joined while the connections to Redis are away is joined once it is kept', async () => {
