@@ -53,6 +53,8 @@ export class RedisLink {
   #isPaused = false;
   /** Called once this pod listens. */
   #untilListening: (() => void)[] = [];
+  /** Messages of the pod to itself that are to show whether it listens to the server that it sends them to. */
+  readonly #unheard = new Set<string>();
   readonly #stopping = new AbortController();
 
   constructor(options: RedisLinkOptions) {
@@ -240,7 +242,7 @@ export class RedisLink {
       this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
     ]);
     const heard = (payload: string): void => {
-      if (!this.#paced.heard(payload)) this.#heartbeat.heard(payload);
+      if (!this.#paced.heard(payload) && !this.#unheard.delete(payload)) this.#heartbeat.heard(payload);
     };
     await this.#own.join(this.#ownChannel, (payload) => heard(payload.toString()), refused);
     this.#hearsItself = true;
@@ -257,11 +259,24 @@ export class RedisLink {
     for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
   }
 
-  /** @param isCounted whether Redis counts listeners, and of all nodes */
+  /**
+   * A server may still count a connection of this pod that has been lost: only what arrives shows that the pod listens there.
+   *
+   * @param isCounted whether Redis counts listeners, and of all nodes
+   */
   async #listensHere(isCounted: boolean): Promise<boolean> {
     if (!isCounted || !this.#hearsItself) return true;
-    const [reply] = await this.#options.commands.send([['PUBSUB', 'NUMSUB', this.#ownChannel]]);
-    return reply === undefined || 'error' in reply || Number((reply.value as unknown[])[1]) > 0;
+    const { commands, listening } = this.#options;
+    const id = randomUUID();
+    this.#unheard.add(id);
+    try {
+      const [reply] = await commands.send([['PUBLISH', this.#ownChannel, id]]);
+      if (reply === undefined || 'error' in reply) return true;
+      await listening.fence();
+      return !this.#unheard.has(id);
+    } finally {
+      this.#unheard.delete(id);
+    }
   }
 
   #expectListening(): void {

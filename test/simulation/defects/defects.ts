@@ -42,6 +42,12 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
   'events are published to a replica as to a master': {
     commands: (real) => withoutRoles(real),
   },
+  'history is read from another server than is listened to': {
+    commands: (real) =>
+      changed(real, {
+        reply: (command, reply) => (isQuestionOfListening(command) ? { error: new Error('NOPERM') } : reply),
+      }),
+  },
   'a server that was a replica for a while counts as the same': {
     commands: (real) => inspecting(real, /master_replid:\w+/, 'master_replid:same'),
   },
@@ -118,4 +124,9 @@ function unlikeAllOthers(): (payload: Buffer | string) => string {
     messages += 1;
     return JSON.stringify({ ...(JSON.parse(payload.toString()) as object), id: `id ${messages}` });
   };
+}
+
+/** See RedisLink: whether what the pod publishes to itself arrives. Heartbeats are transactions, and are not changed. */
+function isQuestionOfListening([name, , payload]: Command): boolean {
+  return name === 'PUBLISH' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(payload ?? '');
 }
