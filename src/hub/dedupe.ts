@@ -10,7 +10,7 @@ interface Position {
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
 
-/** What one channel has carried of a partition of one topic. */
+/** The last event that one channel has carried of a partition of one topic. */
 interface Carried {
   /** Kafka's id of the topic. */
   topicId: string | undefined;

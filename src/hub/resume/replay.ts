@@ -47,7 +47,7 @@ export class Replay {
   /** Not in the replaying group yet: the one that has got least comes last. */
   readonly #later: Resumer[];
   readonly #joined = new Set<Resumer>();
-  /** What those leave out that begin with the last events. All of a replay know of the same deletions. */
+  /** Deleted events, which subscribers that begin with the last events do not get. All of a replay know of the same deletions. */
   readonly #deleted = new Deleted();
   readonly #replaying: Group;
   /** Of the last message. */

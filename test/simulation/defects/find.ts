@@ -24,7 +24,7 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'history is read from another server than is listened to': 512_630,
 };
 
-/** One seed in 2,000 finds these: the search goes on for longer than others. */
+/** One seed in 2,000 finds this defect, so that its search goes on for longer than others. */
 const RARE = 'a channel that was not kept for a while counts as complete';
 const RARE_SEEDS = 8_000;
 
