@@ -120,8 +120,12 @@ export class TopicVersions {
       if (isFull && this.#outdated.size === 0) log.warn({ reason: thrown.reason }, TAKES_NO_WRITES);
       this.#outdated.add(topic);
       // No version is as good as a new one, which the next heartbeat gives it: and this pod may end before that. Without memory
-      // Redis deletes all the same.
-      await connection.send([['DEL', key]]);
+      // Redis deletes all the same, unless the key has just gone to another node, where it would count as up to date.
+      const [reply] = await connection.send([['DEL', key]]);
+      const refusal = reply !== undefined && 'error' in reply ? reply.error.message : undefined;
+      if (refusal !== undefined && !isNotWritable(refusal) && !isNotPermitted(refusal)) {
+        throw new TransactionRefused(refusal);
+      }
       return otherwise();
     }
   }

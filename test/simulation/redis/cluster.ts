@@ -100,8 +100,10 @@ export class SimulatedCluster {
     return owner;
   }
 
-  #moveKey({ slot, from, to }: Migration): void {
-    if (!from.master.alive || !to.master.alive) return;
+  #moveKey(migration: Migration): void {
+    const { slot, from, to } = migration;
+    // A master that follows may still have what has been moved: of a slot that is another node's nothing is sent.
+    if (this.#migrations.get(slot) !== migration || !from.master.alive || !to.master.alive) return;
     const [key] = keysIn(from.master, slot);
     if (key === undefined) return;
     to.master.restore(key, from.master.data);

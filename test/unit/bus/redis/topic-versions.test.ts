@@ -4,6 +4,7 @@ import {
   TransactionRefused,
   type Command,
   type CommandConnection,
+  type Reply,
 } from '../../../../src/bus/redis/connection.ts';
 import { BusNames } from '../../../../src/bus/redis/names.ts';
 import { TopicVersions } from '../../../../src/bus/redis/topic-versions.ts';
@@ -15,7 +16,11 @@ const BUSY = 'BUSY a script';
 
 /** Versions over a Redis that refuses transactions for this reason, if there is one. */
 function setUp() {
-  const redis = { refusal: undefined as string | undefined, sent: [] as Command[] };
+  const redis = {
+    refusal: undefined as string | undefined,
+    reply: { value: 'OK' } as Reply,
+    sent: [] as Command[],
+  };
   const connection = {
     transact: async (commands: readonly Command[]) => {
       if (redis.refusal !== undefined) throw new TransactionRefused(redis.refusal);
@@ -23,7 +28,7 @@ function setUp() {
     },
     send: async (commands: readonly Command[]) => {
       redis.sent.push(...commands);
-      return commands.map(() => ({ value: 'OK' }));
+      return commands.map(() => redis.reply);
     },
   } as unknown as CommandConnection;
   const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: () => undefined };
@@ -51,6 +56,15 @@ for (const reason of [OOM, NOPERM, BUSY]) {
     assert.deepEqual(redis.sent, [['PING']]);
   });
 }
+
+test('where the former version is on a node that the slot goes to, nothing is published beside it', async () => {
+  const { redis, versions } = setUp();
+  redis.refusal = OOM;
+  redis.reply = { error: new Error('ASK 1 other:6379') };
+  await assert.rejects(versions.run('bids', [], assert.fail), TransactionRefused);
+  redis.reply = { error: new Error('MISCONF the disk is full') };
+  assert.deepEqual(await versions.run('bids', [], async () => []), []);
+});
 
 test('nothing is sent to give no topic a version, nor where Redis does not permit versions', async () => {
   const { redis, versions } = setUp();
