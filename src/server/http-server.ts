@@ -11,6 +11,7 @@ import { PipelinedResponses, type PipelinedOptions } from './pipelined-responses
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
+import { SilentConnections } from './silent-connections.ts';
 import type { Certificate } from './tls/certificate.ts';
 import type { Http2Sessions } from './tls/http2-sessions.ts';
 import { createSecureServer } from './tls/secure-server.ts';
@@ -38,8 +39,8 @@ export interface HttpServerOptions {
   /** Without it all `Upgrade` headers are ignored; with it, those that name another protocol than WebSocket. */
   readonly upgrade?: AcceptUpgrade;
   /**
-   * Most connections of all kinds; near it, idle ones are closed for others. One more is closed at once, and `dropped` is
-   * called. Default: no limit.
+   * Most connections of all kinds; near it, those that are idle, or slow to send a first request, are closed for others. One
+   * more is closed at once, and `dropped` is called. Default: no limit.
    */
   readonly maxSockets?: number;
   readonly dropped?: () => void;
@@ -94,6 +95,7 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server | SecureServer;
   readonly #http2: Http2Sessions | undefined;
+  readonly #silent: SilentConnections | undefined;
   readonly #unfinished = new Set<ServerResponse>();
   readonly #pipelined: PipelinedResponses;
   #stopping = false;
@@ -115,6 +117,7 @@ export class HttpServer {
     if (proxyProtocol !== undefined) new ProxyProtocol(proxyProtocol).guard(this.#server);
     if (maxSockets !== undefined) {
       this.#server.maxConnections = maxSockets;
+      this.#silent = new SilentConnections(this.#server);
       closeIdleWhenFull(this.#server, maxSockets, () => this.#closeIdle());
     }
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
@@ -182,11 +185,13 @@ export class HttpServer {
   }
 
   #closeIdle(): void {
+    this.#silent?.closeSlow();
     this.#server.closeIdleConnections();
     this.#http2?.closeIdle();
   }
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    this.#silent?.hasAsked(request.socket);
     const ended = this.#pipelined.add(request, response);
     if (ended === undefined) return;
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
@@ -208,6 +213,7 @@ export class HttpServer {
   };
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {
+    this.#silent?.hasAsked(request.socket);
     // An earlier request on this socket may have set the timeout. The WebSocket's own pings find dead peers.
     request.socket.setTimeout(0);
     const refusal = this.#options.hostCheck?.refusal(request);

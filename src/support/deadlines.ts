@@ -28,6 +28,16 @@ export class Deadlines<Subject> {
     this.#timer = undefined;
   }
 
+  /** Ends the deadlines of those that have had one for longer than this, as if they were over. @param ms at most `afterMs` */
+  expireAfter(ms: number): void {
+    const now = performance.now();
+    for (const [subject, due] of this.#due) {
+      if (due - this.#afterMs + ms >= now) return;
+      this.end(subject);
+      this.#expire(subject);
+    }
+  }
+
   #wait(ms: number): NodeJS.Timeout {
     return setTimeout(() => this.#check(), ms).unref();
   }

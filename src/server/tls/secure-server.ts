@@ -1,14 +1,15 @@
 import type { RequestListener } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Http2Sessions, type Http2SessionsOptions } from './http2-sessions.ts';
 
 /** ms for the handshake of TLS. */
 const HANDSHAKE_TIMEOUT = 10_000;
 
-/** Undocumented property of Node.js's TLSSocket: the connection below. */
+/** Undocumented property of Node.js's TLSSocket. */
 interface Layered {
-  readonly _parent?: { readonly remoteAddress?: string | undefined } | null;
+  readonly _parent?: Socket | null;
 }
 
 /**
@@ -36,9 +37,15 @@ export function createSecureServer(
   return { server, http2 };
 }
 
+/** @returns the connection of TCP; for one without TLS the socket itself */
+export function connectionOf(socket: Socket): Socket {
+  const { _parent: parent } = socket as Layered;
+  return parent ?? socket;
+}
+
 /** A header of the PROXY protocol has told the connection below whose it is. */
 function tellClientAddress(socket: TLSSocket): void {
-  const { _parent: parent } = socket as Layered;
-  if (parent == null || !Object.hasOwn(parent, 'remoteAddress')) return;
-  Object.defineProperty(socket, 'remoteAddress', { value: parent.remoteAddress });
+  const connection = connectionOf(socket);
+  if (!Object.hasOwn(connection, 'remoteAddress')) return;
+  Object.defineProperty(socket, 'remoteAddress', { value: connection.remoteAddress });
 }

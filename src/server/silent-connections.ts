@@ -1,0 +1,37 @@
+import type { Server, Socket } from 'node:net';
+import { Deadlines } from '../support/deadlines.ts';
+import { connectionOf } from './tls/secure-server.ts';
+
+/** ms. Long before that the server's own timeouts have closed them, with a response if they can get one. */
+const MOST_MS = 60_000;
+
+/** ms that they may take while there is hardly room for others: round trips for TCP, TLS and the request. */
+const PATIENCE_MS = 1_000;
+
+/** Connections whose first request has not come in whole. Nothing is known of their clients, so no other cap holds for them. */
+export class SilentConnections {
+  readonly #open = new Deadlines<Socket>(MOST_MS, (socket) => socket.destroy());
+  readonly #onClose: (this: Socket) => void;
+
+  constructor(server: Server) {
+    const open = this.#open;
+    this.#onClose = function forget() {
+      open.end(this);
+    };
+    server.on('connection', (socket: Socket) => {
+      open.begin(socket);
+      socket.on('close', this.#onClose);
+    });
+  }
+
+  /** @param socket of a request */
+  hasAsked(socket: Socket): void {
+    const connection = connectionOf(socket);
+    this.#open.end(connection);
+    connection.off('close', this.#onClose);
+  }
+
+  closeSlow(): void {
+    this.#open.expireAfter(PATIENCE_MS);
+  }
+}

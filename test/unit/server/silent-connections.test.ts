@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import { connect as connectSecure } from 'node:tls';
+import { Certificate } from '../../../src/server/tls/certificate.ts';
+import { systemClock } from '../../../src/support/clock.ts';
+import { selfSigned } from '../../helpers/certificate.ts';
+import { fileScope } from '../../helpers/scope.ts';
+import { done, listen, silent, upgradeRequest, type ListenOptions } from './serve.ts';
+
+const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+const PROXY = 'PROXY TCP4 198.51.100.1 10.0.0.1 1 2\r\n';
+
+/** After this time a connection that has never sent a request is closed in any case: ms. */
+const MOST_MS = 60_000;
+
+const pair = selfSigned(fileScope());
+
+async function serve(t: TestContext, options: Partial<ListenOptions>) {
+  const { port } = await listen(t, { handle: done, maxSockets: 10, ...options });
+  const open = (): Socket => {
+    const socket = connect(port, 'localhost');
+    t.after(() => socket.destroy());
+    return socket.on('error', () => undefined);
+  };
+  return { port, open };
+}
+
+describe('connections whose first request has not come', () => {
+  for (const [what, bytes, options] of [
+    ['nothing', '', {}],
+    ['a part of a request', GET.slice(0, -1), {}],
+    ['a header of the PROXY protocol', PROXY, { proxyProtocol: { isTrusted: () => true, refused: () => 0 } }],
+  ] as const) {
+    it(`are closed for others, if their clients have sent ${what} for a second`, async (t) => {
+      const { open } = await serve(t, options);
+      const closed = Array.from({ length: 10 }, () => {
+        const socket = open().resume();
+        socket.write(bytes);
+        // By a reset, where its bytes have not been read.
+        return new Promise((resolve) => socket.once('close', resolve));
+      });
+      const header = 'proxyProtocol' in options ? PROXY : '';
+      let answer = '';
+      // Those that find no room are dropped, and have it made.
+      while (answer === '') answer = await text(open().end(header + GET)).catch(() => '');
+      assert.match(answer, /done/);
+      await Promise.all(closed);
+    });
+  }
+
+  it('are none of those whose request came over TLS, be it of HTTP/2 or an upgrade', async (t) => {
+    const { certificateFile: cert, keyFile: key } = await pair;
+    const files = { cert, key };
+    const certificate = new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { port } = await serve(t, {
+      certificate,
+      upgrade: (_request, socket) => {
+        socket.write('upgraded');
+        socket.pipe(socket);
+      },
+    });
+    const upgraded = connectSecure({ port, host: 'localhost', rejectUnauthorized: false });
+    t.after(() => upgraded.destroy());
+    upgraded.write(upgradeRequest('/'));
+    await once(upgraded, 'data');
+    const session = connectHttp2(`https://localhost:${port}`, { rejectUnauthorized: false });
+    t.after(() => session.destroy());
+    const ask = () => text(session.request({ ':path': '/' }));
+    assert.equal(await ask(), 'done');
+    const never = connect(port, 'localhost');
+    await once(never, 'connect');
+    const closed = once(never.resume(), 'close');
+
+    const now = performance.now() + MOST_MS;
+    t.mock.method(performance, 'now', () => now);
+    t.mock.timers.tick(MOST_MS);
+    await closed;
+    upgraded.end('echo');
+    assert.equal(await text(upgraded), 'echo');
+    assert.equal(await ask(), 'done');
+  });
+});
