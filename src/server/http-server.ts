@@ -118,7 +118,7 @@ export class HttpServer {
     if (maxSockets !== undefined) {
       this.#server.maxConnections = maxSockets;
       this.#silent = new SilentConnections(this.#server);
-      closeIdleWhenFull(this.#server, maxSockets, () => this.#closeIdle());
+      closeIdleWhenFull(this.#server, maxSockets, () => this.#makeRoom());
     }
     if (options.upgrade !== undefined) this.#server.on('upgrade', this.#onUpgrade);
   }
@@ -184,7 +184,7 @@ export class HttpServer {
     this.#http2?.closeAll();
   }
 
-  #closeIdle(): void {
+  #makeRoom(): void {
     this.#silent?.closeSlow();
     this.#server.closeIdleConnections();
     this.#http2?.closeIdle();

@@ -2,8 +2,8 @@ import type { Server, Socket } from 'node:net';
 import { Deadlines } from '../support/deadlines.ts';
 import { connectionOf } from './tls/secure-server.ts';
 
-/** ms. Long before that the server's own timeouts have closed them, with a response if they can get one. */
-const MOST_MS = 60_000;
+/** ms. Before that the server's own timeouts have closed them: of the handshake, the headers, or a session of HTTP/2. */
+const MOST_MS = 120_000;
 
 /** ms that they may take while there is hardly room for others: round trips for TCP, TLS and the request. */
 const PATIENCE_MS = 1_000;

@@ -35,6 +35,18 @@ test('a deadline that was ended does not expire, and the others keep their time'
   assert.deepEqual([after(50), after(50)], ['', 'b']);
 });
 
+test('those that have had a deadline for long enough expire earlier, and the others keep their time', (t) => {
+  const { deadlines, after } = setUp(t, 100);
+  deadlines.begin('a');
+  after(19);
+  deadlines.begin('b');
+  after(1);
+  deadlines.begin('c');
+  after(50);
+  deadlines.expireAfter(50);
+  assert.deepEqual([after(0), after(49), after(1)], ['a,b', '', 'c']);
+});
+
 test('new deadlines may begin after all have ended', (t) => {
   const { deadlines, after } = setUp(t, 100);
   deadlines.begin('a');
