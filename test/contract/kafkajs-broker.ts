@@ -6,6 +6,7 @@ import { beginAt } from '../helpers/group-offsets.ts';
 import { kafkaAdmin, kafkaClient, kafkaProducer } from '../helpers/kafka-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { kafkaBrokers } from '../helpers/services.ts';
+import { createTopics } from '../helpers/topic.ts';
 import type { BrokerHandle, TransactionHandle } from './kafka-broker.ts';
 
 /** The one that `npm test` brings up. Needs 'kafka'. */
@@ -23,7 +24,7 @@ export async function brokerHandle(
     createTopic: async (topic, partitions) => {
       const topics = [{ topic, numPartitions: partitions }];
       // A topic of the same name may be being deleted.
-      await eventually(() => admin.createTopics({ topics, waitForLeaders: true }));
+      await eventually(() => createTopics(admin, topics));
     },
     deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
     addPartitions: async (topic, total) => {
