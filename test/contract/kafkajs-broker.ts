@@ -21,11 +21,7 @@ export async function brokerHandle(
   const admin = await kafkaAdmin(t, kafka);
 
   return {
-    createTopic: async (topic, partitions) => {
-      const topics = [{ topic, numPartitions: partitions }];
-      // A topic of the same name may be being deleted.
-      await eventually(() => createTopics(admin, topics));
-    },
+    createTopic: (topic, partitions) => createTopics(admin, [{ topic, numPartitions: partitions }]),
     deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
     addPartitions: async (topic, total) => {
       await admin.createPartitions({ topicPartitions: [{ topic, count: total }] });
