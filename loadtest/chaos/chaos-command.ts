@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { messageOf } from '../../src/errors.ts';
 import { choice, defineCommand, UsageError, wholeNumber } from '../command.ts';
 import { origin } from '../report/origin.ts';
@@ -6,15 +8,19 @@ import type { NamedTable } from '../report/sections/tables-section.ts';
 import { tableText } from '../report/text-table.ts';
 import { interruption } from '../run/measure.ts';
 import { accountTable } from './account-table.ts';
+import { REDIS_KINDS } from './chaos-redis.ts';
 import { runScenario } from './chaos-run.ts';
 import { RunScope } from '../run/run-scope.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios.ts';
-import type { Size } from './world.ts';
+import type { Deployment, Scenario, Size } from './world.ts';
 
 const NAMES = Object.keys(SCENARIOS) as ScenarioName[];
 
 /** A run that takes longer hangs. */
 const LONGEST_MS = 600_000;
+
+/** In the folder of a version that has been built. */
+const PROGRAM = 'dist/src/cli.js';
 
 const MOST_FAILURES_SHOWN = 20;
 
@@ -37,6 +43,16 @@ export const command = defineCommand({
     rate: { type: 'string', help: 'events a second, over all channels (40; storm: 10)' },
     seconds: { type: 'string', default: '5', help: 'seconds of stream before what happens, and after it' },
     lasting: { type: 'string', help: 'seconds of what lasts (redis-frozen: 10; cuts: 60; storm, away: 3)' },
+    before: {
+      type: 'string',
+      help: 'built folder of another version: rolling goes from it to this one, back and again',
+    },
+    redis: {
+      type: 'string',
+      default: 'single',
+      help: 'single, sentinel or cluster; the latter two where nothing happens to Redis',
+    },
+    settings: { type: 'string', default: '', help: 'of the pods, NAME=value, separated by spaces' },
     logs: { type: 'boolean', help: 'show what the pods have complained of, also where all is well' },
     out: { type: 'string', help: 'file for the accounts as JSON' },
   },
@@ -54,13 +70,19 @@ export const command = defineCommand({
         faultSeconds: wholeNumber('lasting', values.lasting ?? String(faultSeconds), 1, 120),
       };
     };
+    const deployment: Deployment = {
+      ...(values.before !== undefined && { before: path.resolve(values.before, PROGRAM) }),
+      redis: choice('redis', values.redis, REDIS_KINDS),
+      settings: settingsIn(values.settings),
+    };
+    for (const name of names) checkDeployment(name, deployment);
     const runs = names.map((name) => ({ name, size: sizeOf(name) }));
     return async () => {
       const signal = interruption();
       const [tables, accounts]: [NamedTable[], object[]] = [[], []];
       for (const { name, size } of runs) {
         const { sent, reports, failures, complaints } = await bounded(signal, (scope) =>
-          runScenario(scope, name, size, (text) => console.error(`${name}: ${text}`)),
+          runScenario(scope, name, size, (text) => console.error(`${name}: ${text}`), deployment),
         );
         const title = `${name}: ${SCENARIOS[name].summary}; promised: ${SCENARIOS[name].promised}; ${sent} events`;
         const table = accountTable(reports);
@@ -80,6 +102,32 @@ export const command = defineCommand({
     };
   },
 });
+
+/** @param text names and values, separated by spaces */
+function settingsIn(text: string): Record<string, string> {
+  const items = text.split(' ').filter((item) => item !== '');
+  return Object.fromEntries(
+    items.map((item) => {
+      const [, name, value] = /^([A-Z_\d]+)=(.*)$/.exec(item) ?? [];
+      if (name === undefined || value === undefined)
+        throw new UsageError(`--settings: expected NAME=value, got ${item}`);
+      return [name, value];
+    }),
+  );
+}
+
+/** @throws UsageError where a scenario can't be run so */
+function checkDeployment(name: ScenarioName, { before, redis }: Deployment): void {
+  const scenario: Scenario = SCENARIOS[name];
+  if (redis !== 'single' && scenario.leavesRedis !== true)
+    throw new UsageError(
+      `--redis: expected single for ${name}, to whose Redis something happens, got ${redis}`,
+    );
+  if (before === undefined) return;
+  if (name !== 'rolling') throw new UsageError(`--before: expected rolling, got ${name}`);
+  if (!existsSync(before))
+    throw new UsageError(`--before: expected a folder with ${PROGRAM}, got none at ${before}`);
+}
 
 /** Ends all that the work has started, also when it is interrupted or takes too long. */
 async function bounded<T>(signal: AbortSignal, work: (scope: RunScope) => Promise<T>): Promise<T> {

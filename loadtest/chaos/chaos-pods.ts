@@ -10,24 +10,36 @@ const WARN = 40;
 /** The last so many lines of each pod's log are told when a run fails. */
 const LINES_TOLD = 15;
 
+/** How pods are deployed, other than by default. */
+export interface PodDeployment {
+  /** The program of the version that the pods are of in the beginning; absent: this one. */
+  readonly before?: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
 /** Gateways behind nginx, which come and go. They end with their scope. */
 export class ChaosPods {
+  /** The programs that pods are replaced by, in turn: from the version before to this one, back, and again. */
+  readonly rollouts: readonly (string | undefined)[];
   readonly #scope: Scope;
+  readonly #before: string | undefined;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #all: GatewayProcess[] = [];
   #nginx: Nginx | undefined;
   #now: GatewayProcess[] = [];
 
-  constructor(scope: Scope, { folder, id }: ChaosGraph, redisUrl: string) {
+  constructor(scope: Scope, { folder, id }: ChaosGraph, { before, settings }: PodDeployment) {
     this.#scope = scope;
+    this.#before = before;
+    this.rollouts = before === undefined ? [undefined] : [undefined, before, undefined];
     this.#settings = {
       GRAPH: folder,
       KAFKA_BROKERS: kafkaBrokers(),
       KAFKA_GROUP_ID: id,
-      REDIS_URL: redisUrl,
       REDIS_PREFIX: `${id}:`,
       DRAIN_DELAY_SECONDS: '1',
       DRAIN_SECONDS: '5',
+      ...settings,
     };
   }
 
@@ -42,7 +54,7 @@ export class ChaosPods {
   }
 
   async start(count: number): Promise<void> {
-    this.#now = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
+    this.#now = await Promise.all(Array.from({ length: count }, () => this.#startOne(this.#before)));
     this.#nginx = await startNginx(
       this.#scope,
       this.#now.map(({ port }) => port),
@@ -50,8 +62,8 @@ export class ChaosPods {
   }
 
   /** As in a rolling update: another one first, then this one drains. @returns its exit code */
-  async replace(old: GatewayProcess): Promise<number | null> {
-    const fresh = await this.#startOne();
+  async replace(old: GatewayProcess, cli?: string): Promise<number | null> {
+    const fresh = await this.#startOne(cli);
     const ended = old.stop('SIGTERM');
     // A line of the log stays, where the answer that the pod drains goes with it.
     await old.untilLog(/"draining"/);
@@ -64,6 +76,11 @@ export class ChaosPods {
     await pod.stop('SIGKILL');
     await this.#use(this.#now.filter((one) => one !== pod));
     await this.#use([...this.#now, await this.#startOne()]);
+  }
+
+  /** All of them end, and nothing comes in their place. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#now.map((pod) => pod.stop()));
   }
 
   /** The sum over the pods that get connections. */
@@ -82,8 +99,8 @@ export class ChaosPods {
     );
   }
 
-  async #startOne(): Promise<GatewayProcess> {
-    const pod = await startGateway(this.#scope, this.#settings);
+  async #startOne(cli?: string): Promise<GatewayProcess> {
+    const pod = await startGateway(this.#scope, this.#settings, cli);
     this.#all.push(pod);
     await pod.untilReady();
     return pod;

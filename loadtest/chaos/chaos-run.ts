@@ -2,7 +2,7 @@ import type { Scope } from '../../test/helpers/scope.ts';
 import type { ClientReport } from './client-account.ts';
 import { SCENARIOS, type ScenarioName } from './scenarios.ts';
 import { describeFailures } from './verdict.ts';
-import { passes, World, type Scenario, type Size } from './world.ts';
+import { passes, World, type Deployment, type Scenario, type Size } from './world.ts';
 
 interface ChaosOutcome {
   readonly reports: readonly ClientReport[];
@@ -14,24 +14,28 @@ interface ChaosOutcome {
   readonly complaints: readonly string[];
 }
 
+const BY_DEFAULT: Deployment = { redis: 'single', settings: {} };
+
 /** Runs one scenario. All that it starts ends with the scope. */
 export async function runScenario(
   scope: Scope,
   name: ScenarioName,
   size: Size,
   say: (text: string) => void,
+  deployment = BY_DEFAULT,
 ): Promise<ChaosOutcome> {
   const scenario: Scenario = SCENARIOS[name];
-  const world = await World.start(scope, scenario, size, say);
+  const world = await World.start(scope, scenario, size, deployment, say);
   say(`${size.clients} clients are subscribed: ${scenario.summary}`);
   const others = await scenario.happen(world);
   await passes(size.calmSeconds);
   const reports = await world.close();
+  const left = await world.leave();
   const sent = Object.values(world.sent).reduce((sum, count) => sum + count, 0);
   return {
     reports,
     sent,
-    failures: [...(others ?? []), ...describeFailures(reports, scenario.promised)],
+    failures: [...(others ?? []), ...left, ...describeFailures(reports, scenario.promised)],
     complaints: world.pods.complaints(),
   };
 }

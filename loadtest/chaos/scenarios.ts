@@ -36,13 +36,16 @@ export const SCENARIOS = {
   rolling: {
     summary: 'all pods are replaced, one by one',
     promised: 'everything',
+    leavesRedis: true,
     async happen(world) {
       const complaints: string[] = [];
-      for (const old of world.pods.now) {
-        const code = await world.pods.replace(old);
-        if (code !== 0) complaints.push(`expected a pod that drains to end with 0, got ${code}`);
-        await world.untilGreeted();
-        world.say('a pod has been replaced');
+      for (const cli of world.pods.rollouts) {
+        for (const old of world.pods.now) {
+          const code = await world.pods.replace(old, cli);
+          if (code !== 0) complaints.push(`expected a pod that drains to end with 0, got ${code}`);
+          await world.untilGreeted();
+          world.say(`a pod has been replaced by one of ${cli ?? 'this version'}`);
+        }
       }
       return complaints;
     },
@@ -50,6 +53,7 @@ export const SCENARIOS = {
   'pod-killed': {
     summary: 'a pod is killed, and another one comes in its place',
     promised: 'everything',
+    leavesRedis: true,
     async happen({ pods }) {
       const [first] = pods.now;
       if (first !== undefined) await pods.kill(first);
@@ -107,6 +111,7 @@ export const SCENARIOS = {
   cuts: {
     summary: 'a tenth of the clients loses its connection in each second, at random',
     promised: 'everything',
+    leavesRedis: true,
     async happen({ crowd, size }) {
       for (let cut = 0; cut < size.faultSeconds * CUTS_PER_SECOND; cut += 1) {
         await Promise.all(crowd.map((clients) => clients.cut(CUT_SHARE / CUTS_PER_SECOND)));

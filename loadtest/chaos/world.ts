@@ -3,8 +3,8 @@ import type { Scope } from '../../test/helpers/scope.ts';
 import { ChaosClients } from './chaos-clients.ts';
 import { PARTITIONS, prepareGraph } from './chaos-graph.ts';
 import type { ChaosAnswers, Numbers } from './chaos-messages.ts';
-import { ChaosPods } from './chaos-pods.ts';
-import { ChaosRedis } from './chaos-redis.ts';
+import { ChaosPods, type PodDeployment } from './chaos-pods.ts';
+import { ChaosRedis, type RedisKind } from './chaos-redis.ts';
 import type { ClientReport } from './client-account.ts';
 import { NumberedStream } from './numbered-stream.ts';
 import { channelName, TIMED } from './subscriptions.ts';
@@ -29,10 +29,17 @@ export interface Scenario {
   /** Redis has its data when it starts again. */
   readonly redisKeeps?: boolean;
   readonly hasReplica?: boolean;
+  /** It does nothing to Redis, which may be of any kind. */
+  readonly leavesRedis?: boolean;
   /** Clients that stay while the others leave and return, and how many events a second each of them gets. */
   readonly stayers?: { readonly clients: number; readonly perSecond: number };
   /** @returns what else is wrong, in words */
   happen(world: World): Promise<readonly string[] | void>;
+}
+
+/** How pods and Redis are deployed, other than by default. */
+export interface Deployment extends PodDeployment {
+  readonly redis: RedisKind;
 }
 
 /** One process of clients for so many: they parse all that comes. */
@@ -42,6 +49,9 @@ const CLIENTS_PER_PROCESS = 2_000;
 const PATIENCE_MS = 60_000;
 
 const LOOK_MS = 100;
+
+/** The keys that gateways keep for good, a few of each topic: the identity of the bus, versions, the state of histories. */
+const KEPT = /@bus|@version|@history:\{[^}]+\}$/;
 
 /** What comes twice comes soon after all has come once. */
 const DOUBLES_MS = 1_000;
@@ -82,12 +92,14 @@ export class World {
     scope: Scope,
     scenario: Scenario,
     size: Size,
+    deployment: Deployment,
     say: (text: string) => void,
   ): Promise<World> {
     const { redisKeeps: keeps = false, hasReplica = false, stayers } = scenario;
     const graph = await prepareGraph(scope);
-    const redis = await ChaosRedis.start(scope, { keeps, hasReplica });
-    const pods = new ChaosPods(scope, graph, redis.url);
+    const redis = await ChaosRedis.start(scope, deployment.redis, { keeps, hasReplica });
+    const settings = { ...redis.settings, ...deployment.settings };
+    const pods = new ChaosPods(scope, graph, { ...deployment, settings });
     await pods.start(size.pods);
     const clients = (first: number, count: number, times: boolean): ChaosClients => {
       const endpoint = { host: '127.0.0.1', port: pods.port };
@@ -154,6 +166,13 @@ export class World {
     await delay(DOUBLES_MS);
     const reports = await Promise.all(this.all.map((clients) => clients.close(this.sent)));
     return reports.flat();
+  }
+
+  /** After `close`: ends the pods. @returns what stays in Redis, and should not, in words */
+  async leave(): Promise<readonly string[]> {
+    await this.pods.stop();
+    const lasting = (await this.redis.lasting()).filter((key) => !KEPT.test(key));
+    return lasting.map((key) => `expected nothing to stay in Redis without an expiry, got ${key}`);
   }
 
   /** Asks until it is so of all clients, or patience ends. */

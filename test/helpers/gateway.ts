@@ -188,12 +188,17 @@ export const GATEWAY_DEFAULTS = {
   CONNECTIONS_PER_SECOND: '0',
 };
 
-/** Starts a gateway on free ports and waits until it listens. It is stopped with its scope. */
+/**
+ * Starts a gateway on free ports and waits until it listens. It is stopped with its scope.
+ *
+ * @param cli the program, of another version
+ */
 export async function startGateway(
   scope: Scope,
   settings: Readonly<Record<string, string>>,
+  cli?: string,
 ): Promise<GatewayProcess> {
-  const child = spawnCli(scope, ['serve'], { ...GATEWAY_DEFAULTS, ...settings });
+  const child = spawnCli(scope, ['serve'], { ...GATEWAY_DEFAULTS, ...settings }, cli);
   return untilListening(child, settings['TLS_CERT'] !== undefined);
 }
 
@@ -252,11 +257,12 @@ export function spawnCli(
   scope: Scope,
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
+  cli = CLI,
 ): ChildProcessWithoutNullStreams {
   const env: Record<string, string> = { ...settings };
   for (const name of INHERITED) {
     const value = process.env[name];
     if (value !== undefined) env[name] ??= value;
   }
-  return spawnFor(scope, process.execPath, [CLI, ...args], { env });
+  return spawnFor(scope, process.execPath, [cli, ...args], { env });
 }

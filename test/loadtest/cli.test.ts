@@ -79,6 +79,26 @@ for (const [what, args, complaint] of [
     /^--drivers: expected some of kafkajs, platformatic, platformatic-consumer, got librdkafka$/,
   ],
   ['An unknown server', ['run', '--against=mercury'], /^--against: expected stock or resuming, got mercury$/],
+  [
+    'A version before that is not built',
+    ['chaos', 'rolling', '--before=/nowhere'],
+    /^--before: expected a folder with dist\/src\/cli\.js, got none at \/nowhere/,
+  ],
+  [
+    'A version before where nothing is rolled out',
+    ['chaos', 'cuts', '--before=.'],
+    /^--before: expected rolling, got cuts$/,
+  ],
+  [
+    'A Sentinel whose master would be killed',
+    ['chaos', 'redis-killed', '--redis=sentinel'],
+    /^--redis: expected single for redis-killed, .*, got sentinel$/,
+  ],
+  [
+    'A setting without a value',
+    ['chaos', 'rolling', '--settings=PORT'],
+    /^--settings: expected NAME=value, got PORT$/,
+  ],
   ['More channels than sockets', ['run', '--sockets=9', '--channels=10'], /^--channels: .* to 9, got 10$/],
 ] as const) {
   test(`${what} is refused, with what was expected and what came`, async () => {
