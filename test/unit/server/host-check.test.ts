@@ -40,13 +40,7 @@ describe('HostCheck', () => {
     for (const host of ['www.example.com', 'WWW.example.com:8443', '[fd00::1]:4000']) {
       for (const peer of [...LOCAL, OTHER]) assert.equal(refusal(hosts, peer, host), undefined, host);
     }
-    for (const host of [
-      'example.com',
-      'www.example.com.evil.example',
-      'www.example.com:x',
-      '',
-      'localhost',
-    ]) {
+    for (const host of ['example.com', 'www.example.com.x.example', 'www.example.com:x', '', 'localhost']) {
       const refused = refusal(hosts, OTHER, host) ?? '';
       assert.equal(refused, `expected a Host that is listed in HOSTS, got "${host}"`);
     }
