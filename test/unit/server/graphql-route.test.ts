@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import type { RequestHead } from '../../../src/graph/api/context.ts';
 import { ClientAddresses } from '../../../src/server/client-address.ts';
@@ -11,7 +10,7 @@ import { RequestClients } from '../../../src/server/request-clients.ts';
 import type { HttpClient } from '../../../src/transports/http/http-client.ts';
 import type { ReadBody } from '../../../src/transports/http/request-bytes.ts';
 import { fileScope, type Scope } from '../../helpers/scope.ts';
-import { ask, errorOf, serve, type Answer, type Ask } from './serve.ts';
+import { ask, dial, errorOf, serve, type Answer, type Ask } from './serve.ts';
 
 const MAX = 1_000;
 const STAYS = new AbortController().signal;
@@ -73,9 +72,8 @@ describe('/graphql', () => {
   });
 
   it('does not wait for a body whose declared length is too much', async (t) => {
-    const socket = connect(port, 'localhost');
-    t.after(() => socket.destroy());
-    socket.write(`POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${MAX + 1}\r\n\r\n`);
+    const sent = `POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${MAX + 1}\r\n\r\n`;
+    const socket = dial(t, port, sent);
     const [head] = (await once(socket, 'data')) as [Buffer];
     assert.match(head.toString(), /^HTTP\/1\.1 413 /);
   });
