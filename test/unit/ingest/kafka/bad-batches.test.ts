@@ -9,11 +9,11 @@ const bad = (how: object = {}): FakeBatch => new FakeBatch([], [], { ...BAD, ...
 /** A consumer, and how many partitions and batches of it are bad. */
 function consumer(policy: 'stop' | 'skip') {
   const parts = setUp({ policy });
-  const valueOf = (text: string, name: string) =>
-    new RegExp(`^sluice_bad_${name}\\{topic="bids"\\} (\\d+)$`, 'm').exec(text)?.[1];
   const counted = async () => {
     const text = await parts.metrics.registry.metrics();
-    return { partitions: valueOf(text, 'partitions'), batches: valueOf(text, 'batches_total') };
+    const [, batches] = /^sluice_bad_batches_total\{topic="bids"\} (\d+)$/m.exec(text) ?? [];
+    const [, partitions] = /^sluice_bad_partitions\{topic="bids"\} (\d+)$/m.exec(text) ?? [];
+    return { partitions, batches };
   };
   return { ...parts, counted };
 }

@@ -37,7 +37,12 @@ interface Parts extends Partial<Topic> {
   readonly maxFanoutBytes?: number;
 }
 
-/** A consumer of the topic `bids`. */
+const placeAndReason = ({ headers }: DeadLetterMessage) => [
+  headers['sluice-offset'],
+  headers['sluice-reason'],
+];
+
+/** A consumer of the topic `bids`. `buriedAs` tells its dead letters, each with offset and reason. */
 export function setUp({
   policy = 'stop',
   spans,
@@ -96,25 +101,9 @@ export function setUp({
   };
   /** What has been published. */
   const offsets = () => publisher.published.map(({ payload }) => decodeMessage(payload)?.o);
-  /** Dead letters, each with its offset and reason. */
-  const letterOf = ({ headers }: DeadLetterMessage) => [headers['sluice-offset'], headers['sluice-reason']];
-  return {
-    ...{
-      steps,
-      hold,
-      publisher,
-      clock,
-      metrics,
-      aborting,
-      sink,
-      buried,
-      processor,
-      letters,
-      badBatches,
-      lines,
-    },
-    ...{ consume, offsets, buriedAs: () => buried.map(letterOf) },
-  };
+  const buriedAs = () => buried.map(placeAndReason);
+  const doubles = { publisher, sink, buried, clock, metrics, lines, steps, hold, aborting };
+  return { ...doubles, processor, letters, badBatches, consume, offsets, buriedAs };
 }
 
 /** What a driver would hand over, and what was done with it. */
