@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import { Jwks } from '../../../src/auth/jwks.ts';
 import { TokenRefusal } from '../../../src/auth/refusal.ts';
 import { TokenVerifier } from '../../../src/auth/verifier.ts';
 import { createLog } from '../../../src/log.ts';
-import type { Clock } from '../../../src/support/clock.ts';
 import { eventually } from '../../helpers/eventually.ts';
+import { serveHttp } from '../../helpers/local-server.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const UNKNOWN = 'The token is signed by a key that is not known';
 const OUT_OF_REACH = 'The keys that tokens are verified with are out of reach';
@@ -28,40 +26,20 @@ async function issuerKey(kid: string) {
 /** A server of keys, and a gateway's view of it. Time stands still until the test moves it. */
 async function setUp(t: TestContext) {
   const server = { keys: [] as JWK[], requests: 0, respond: true, status: 200 };
-  const http = createServer((_request, response) => {
+  const port = await serveHttp(t, (_request, response) => {
     server.requests += 1;
     if (!server.respond) response.destroy();
     else response.writeHead(server.status).end(JSON.stringify({ keys: server.keys }));
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  let now = 1_000_000;
-  const sleeping: { readonly until: number; readonly wake: () => void }[] = [];
-  const clock: Clock = {
-    now: () => now,
-    random: () => 0,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        sleeping.push({ until: now + ms, wake: resolve });
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      }),
-  };
-  const pass = (ms: number): void => {
-    now += ms;
-    for (const { until, wake } of sleeping) if (until <= now) wake();
-  };
+  const clock = Object.assign(new FakeClock(), { patience: 0, chance: 0 });
   let failures = 0;
   const jwks = new Jwks({
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/keys`,
+    url: `http://127.0.0.1:${port}/keys`,
     clock,
     log: createLog('silent'),
     onFailure: () => (failures += 1),
   });
-  t.after(() => {
-    jwks.stop();
-    http.closeAllConnections();
-    http.close();
-  });
+  t.after(() => jwks.stop());
   const verifier = new TokenVerifier({
     keys: jwks,
     algorithms: ['ES256'],
@@ -79,7 +57,7 @@ async function setUp(t: TestContext) {
     jwks.start();
     await eventually(() => assert.equal(jwks.notReady(), undefined));
   };
-  return { server, jwks, verify, pass, start, failures: () => failures };
+  return { server, jwks, verify, pass: (ms: number) => clock.advance(ms), start, failures: () => failures };
 }
 
 test('keys are fetched once for any number of tokens, and the pod is not ready before', async (t) => {

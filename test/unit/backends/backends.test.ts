@@ -6,7 +6,8 @@ import { createLog } from '../../../src/log.ts';
 import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { recordedSpans } from '../../helpers/recorded-spans.ts';
-import { backend, empty, failure, FakeClock, json } from './fixture.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { backend, empty, failure, json } from './fixture.ts';
 
 const transformKeys = { SNAKE: <T>(value: T) => value, KEEP: <T>(value: T) => value };
 

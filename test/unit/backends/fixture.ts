@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
@@ -13,54 +13,8 @@ import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { createLog } from '../../../src/log.ts';
 import type { SpanPlace } from '../../../src/tracing/span.ts';
 import { Metrics } from '../../../src/metrics.ts';
-
-/** A clock that stands until it is told: short sleeps pass at once and are noted, long ones wait for `advance`. */
-export class FakeClock {
-  /** Sleeps of at least this many ms wait for `advance`. */
-  patience = 5_000;
-  chance = 1;
-  readonly waits: number[] = [];
-  readonly events = new EventEmitter();
-  readonly #sleepers = new Set<{ until: number; wake: () => void }>();
-  #time = 1_000_000;
-
-  now(): number {
-    return this.#time;
-  }
-
-  random(): number {
-    return this.chance;
-  }
-
-  get sleepers(): number {
-    return this.#sleepers.size;
-  }
-
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms < this.patience) {
-      this.waits.push(ms);
-      this.#time += ms;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      const sleeper = {
-        until: this.#time + ms,
-        wake: (): void => {
-          this.#sleepers.delete(sleeper);
-          resolve();
-        },
-      };
-      this.#sleepers.add(sleeper);
-      signal.addEventListener('abort', sleeper.wake, { once: true });
-      this.events.emit('sleep', ms);
-    });
-  }
-
-  advance(ms: number): void {
-    this.#time += ms;
-    for (const sleeper of this.#sleepers) if (sleeper.until <= this.#time) sleeper.wake();
-  }
-}
+import { serveHttp } from '../../helpers/local-server.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 /** A request as a back end got it. */
 export interface Received {
@@ -76,24 +30,16 @@ type Handler = (response: ServerResponse, request: Received) => unknown;
 export async function startServer(t: TestContext, handler: Handler) {
   const requests: Received[] = [];
   const events = new EventEmitter();
-  let connections = 0;
-  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const sockets = new Set<object>();
+  const port = await serveHttp(t, async (request, response) => {
+    sockets.add(request.socket);
     const { method = '', url = '', headers } = request;
     const received = { method, url, headers, body: await text(request) };
     requests.push(received);
     handler(response, received);
     events.emit('request', received);
-  };
-  const server: Server = createServer((request, response) => void receive(request, response));
-  server.on('connection', () => (connections += 1));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests, events, server, connections: () => connections };
+  return { url: `http://127.0.0.1:${port}`, requests, events, connections: () => sockets.size };
 }
 
 export function json(response: ServerResponse, value: unknown, status = 200): void {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
-import { backend, failure, json, metric, silence, statuses } from './fixture.ts';
+import { freePort } from '../../helpers/free-port.ts';
+import { backend, failure, json, metric, setUp, statuses } from './fixture.ts';
 
 for (const [method, tries] of [
   ['get', 3],
@@ -51,9 +51,7 @@ for (const [what, fail] of [
 }
 
 test('a refused connection is unavailable, after all tries', async (t) => {
-  const { server, api, clock } = await backend(t, silence);
-  server.server.close();
-  await once(server.server, 'close');
+  const { api, clock } = setUp(t, { url: `http://127.0.0.1:${await freePort()}` });
   const error = await failure(api.get('/'), 'BACKEND_UNAVAILABLE');
   assert.equal(error.status, undefined);
   assert.equal(clock.waits.length, 2);

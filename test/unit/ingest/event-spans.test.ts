@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Event } from '../../../src/events/event.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
 import { recordedSpans } from '../../helpers/recorded-spans.ts';
-import { FakeBatch, setUp } from './kafka/batch-parts.ts';
+import { setUp } from './kafka/batch-parts.ts';
 import { localSource } from './parts.ts';
 import { EventSpans } from '../../../src/ingest/event-spans.ts';
 
@@ -13,9 +13,9 @@ const decode: Topic['decode'] = ({ value }) =>
 test('the spans of consumed events say what became of them, and fail for what can not be decoded', async () => {
   const { tracing, names, ended } = recordedSpans();
   const spans = new EventSpans(tracing, { 'messaging.system': 'kafka' });
-  const { processor, publisher, lines } = setUp(['id'], { decode }, 'stop', { spans });
+  const { consume, publisher, lines } = setUp({ keys: ['id'], decode, spans });
   publisher.wants = (channel) => channel === 'bids:id=1';
-  await processor.process(new FakeBatch(['{"id":1}', '{"id":2}', 'no', '']));
+  await consume(['{"id":1}', '{"id":2}', 'no', '']);
   const consumed = Array.from({ length: 4 }, () => 'process bids < –');
   assert.deepEqual(names().toSorted(), [...consumed, 'publish bids < process bids']);
   const outcomes = ended()
@@ -38,9 +38,9 @@ test('the spans of consumed events say what became of them, and fail for what ca
 
 test('an event is published with the span that publishes it, which lasts until the bus has acknowledged it', async () => {
   const { tracing, ended } = recordedSpans();
-  const { processor, publisher } = setUp([], {}, 'stop', { spans: new EventSpans(tracing, {}) });
+  const { consume, publisher } = setUp({ spans: new EventSpans(tracing, {}) });
   publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
-  await processor.process(new FakeBatch(['{"id":1}']));
+  await consume(['{"id":1}']);
   const [publish, process] = ended();
   assert.deepEqual([publish?.name, process?.name], ['publish bids', 'process bids']);
   const { traceId, spanId } = publish?.spanContext() ?? {};

@@ -21,11 +21,12 @@ const told = (steps: readonly IngestStep[]): string[] =>
   });
 
 test('the way of a Kafka event is told: routed, and published or without a subscriber, or why it is no event', async () => {
-  const { processor, publisher, steps } = setUp(['id'], {
+  const { consume, publisher, steps } = setUp({
+    keys: ['id'],
     decode: ({ value }) => (value.length === 0 ? null : JSON.parse(value.toString())),
   });
   publisher.wants = (channel) => channel === 'bids:id=1';
-  await processor.process(new FakeBatch(['{"id":1,"a":2}', '{"id":2}', 'no', '', '{"a":3}']));
+  await consume(['{"id":1,"a":2}', '{"id":2}', 'no', '', '{"a":3}']);
   assert.deepEqual(told(steps), [
     '0 routed {"id":1} bids bids:id=1',
     '1 routed {"id":2} bids bids:id=2',
@@ -39,16 +40,16 @@ test('the way of a Kafka event is told: routed, and published or without a subsc
 });
 
 test('an event is told to be published once the bus has acknowledged it, and once though it took two attempts and has two channels', async () => {
-  const { processor, publisher, steps } = setUp(['id']);
+  const { consume, publisher, steps } = setUp({ keys: ['id'] });
   publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
-  await processor.process(new FakeBatch(['{"id":1}']));
+  await consume(['{"id":1}']);
   assert.deepEqual(told(steps), ['0 routed {"id":1} bids bids:id=1', '0 published']);
 });
 
 test('an event that is routed by its Kafka key is told without what it holds', async () => {
-  const { processor, publisher, steps } = setUp(['id'], { kafkaKey: 'id' });
+  const { consume, publisher, steps } = setUp({ keys: ['id'], kafkaKey: 'id' });
   publisher.wants = () => false;
-  await processor.process(new FakeBatch(['{"id":1}', '{"id":2}'], ['1', '2']));
+  await consume(new FakeBatch(['{"id":1}', '{"id":2}'], ['1', '2']));
   assert.deepEqual(told(steps).slice(0, 2), [
     '0 routed {"id":1} bids bids:id=1',
     '1 routed undefined bids bids:id=2',

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { SluiceError } from '../../../src/errors.ts';
@@ -23,12 +22,8 @@ async function served(t: TestContext, options: Partial<EventsOptions> = {}) {
   };
   const port = await serve(t, [eventsRoute(events, new OriginCheck([]), 1_000)]);
   const post = ({ path = '/events/bids', headers, ...rest }: Post = {}): Promise<Answer> => {
-    const usual = { method: 'POST', body: '{"amount":1}' };
-    return ask(port, path, {
-      ...usual,
-      headers: { 'content-type': 'application/json', ...headers },
-      ...rest,
-    });
+    const json = { 'content-type': 'application/json', ...headers };
+    return ask(port, path, { method: 'POST', body: '{"amount":1}', headers: json, ...rest });
   };
   return { post, accepted };
 }
@@ -106,41 +101,15 @@ describe('POST /events/<topic>', () => {
     assert.equal(accepted.length, 2);
   });
 
-  // loopback.test.ts has all that tells whether a request is from this machine.
-  for (const [what, headers] of [
-    ['at a host that a proxy or a forged name leads to', { host: 'gateway.example' }],
-    ['that a proxy on this machine passes on', { 'x-forwarded-for': '8.8.8.8' }],
-  ] as const) {
-    it(`refuses events ${what}`, async (t) => {
-      const { post, accepted } = await served(t);
-      const answer = await post({ headers });
-      assert.equal(answer.status, 403);
-      assert.match(errorOf(answer), /EVENTS_FROM_ANYWHERE/);
-      assert.deepEqual(accepted, []);
-    });
-  }
-
-  it('takes events at any host if the settings allow it', async (t) => {
-    const { post } = await served(t, { fromAnywhere: true });
-    assert.equal((await post({ headers: { host: 'gateway.example' } })).status, 202);
+  it('refuses events of other machines, unless the settings allow them', async (t) => {
+    // loopback.test.ts has all that tells whether a request is from this machine.
+    const headers = { host: 'gateway.example' };
+    const { post, accepted } = await served(t);
+    const answer = await post({ headers });
+    assert.equal(answer.status, 403);
+    assert.match(errorOf(answer), /EVENTS_FROM_ANYWHERE/);
+    assert.deepEqual(accepted, []);
+    const open = await served(t, { fromAnywhere: true });
+    assert.equal((await open.post({ headers })).status, 202);
   });
-
-  // Loopback is all that a test can connect from, so the address is made up here. 415: past the check, no content type.
-  for (const [remoteAddress, status] of [
-    ['127.0.0.1', 415],
-    ['10.0.0.1', 403],
-    [undefined, 403],
-  ] as const) {
-    it(`${status === 403 ? 'refuses' : 'takes'} events from a peer at ${remoteAddress}`, async () => {
-      const options = {
-        topics: new Map(),
-        accept: async () => {},
-        bodies: ownBytes(10_000),
-        fromAnywhere: false,
-      };
-      const { methods } = eventsRoute(options, new OriginCheck([]), 1_000);
-      const request = { socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage;
-      await assert.rejects(async () => methods.POST?.(request, {} as ServerResponse, 'bids'), { status });
-    });
-  }
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import type { RequestHead } from '../../../src/graph/api/context.ts';
 import { ClientAddresses } from '../../../src/server/client-address.ts';
@@ -11,7 +10,7 @@ import { RequestClients } from '../../../src/server/request-clients.ts';
 import type { HttpClient } from '../../../src/transports/http/http-client.ts';
 import type { ReadBody } from '../../../src/transports/http/request-bytes.ts';
 import { fileScope, type Scope } from '../../helpers/scope.ts';
-import { ask, errorOf, serve, type Answer, type Ask } from './serve.ts';
+import { ask, dial, errorOf, serve, type Answer, type Ask } from './serve.ts';
 
 const MAX = 1_000;
 const STAYS = new AbortController().signal;
@@ -28,18 +27,12 @@ function serveGraphql(scope: Scope, origins: string[] = []): Promise<number> {
     ) => {
       owners.push([connection, owner]);
       const body = refused === undefined ? await readBody?.(STAYS) : 'refused';
-      return {
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body: body?.toString() ?? url,
-      };
+      const headers = { 'content-type': 'application/json' };
+      return { status: 200, headers, body: body?.toString() ?? url };
     },
   };
-  const clients = new RequestClients({
-    addresses: new ClientAddresses(undefined),
-    requestsPerSecond: 50,
-    now: () => 0,
-  });
+  const addresses = new ClientAddresses(undefined);
+  const clients = new RequestClients({ addresses, requestsPerSecond: 50, now: () => 0 });
   const streamResponder = { respond: () => assert.fail('no subscription is asked for') };
   const originCheck = new OriginCheck(origins);
   const route = { transport, streamResponder, clients, originCheck, maxPayloadBytes: MAX };
@@ -79,9 +72,8 @@ describe('/graphql', () => {
   });
 
   it('does not wait for a body whose declared length is too much', async (t) => {
-    const socket = connect(port, 'localhost');
-    t.after(() => socket.destroy());
-    socket.write(`POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${MAX + 1}\r\n\r\n`);
+    const sent = `POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${MAX + 1}\r\n\r\n`;
+    const socket = dial(t, port, sent);
     const [head] = (await once(socket, 'data')) as [Buffer];
     assert.match(head.toString(), /^HTTP\/1\.1 413 /);
   });
@@ -129,19 +121,6 @@ describe('/graphql', () => {
     assert.equal(errorOf(answer), 'expected a URL of at most 1000 bytes (MAX_PAYLOAD_BYTES), got more');
   });
 
-  it('does not execute what an element of a page of another site asks for, which sends no Origin', async () => {
-    for (const [site, status] of [
-      ['cross-site', 403],
-      ['unheard-of', 403],
-      ['same-origin', 200],
-      ['none', 200],
-    ] as const) {
-      const answer = await get('?query={a}', { 'sec-fetch-site': site });
-      assert.equal(answer.status, status, site);
-      if (status === 403) assert.deepEqual(JSON.parse(answer.body), refusedOrigin('none'));
-    }
-  });
-
   it('refuses a page of another host, by GET and by POST', async () => {
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' };
     for (const answer of [await get('?query={a}', headers), await post({ headers })]) {
@@ -151,27 +130,21 @@ describe('/graphql', () => {
   });
 
   // cors.test.ts has what pages may read and send.
-  for (const [what, origin, allowed, maxAge, statuses] of [
-    ['listed page', APP, APP, '7200', [200, 413]],
-    ['page of another host', 'https://evil.example', '*', '0', [403, 403]],
+  for (const [what, origin, allowed, statuses] of [
+    ['listed page', APP, APP, [200, 413]],
+    ['page of another host', 'https://evil.example', '*', [403, 403]],
   ] as const) {
     it(`tells a ${what} whether it may ask, and lets it read each answer, also why it was refused`, async () => {
       const preflight = await post({ method: 'OPTIONS', headers: { origin }, body: '' }, listing);
       assert.deepEqual([preflight.status, preflight.body], [204, '']);
       assert.equal(preflight.headers['access-control-allow-headers'], 'authorization, content-type');
-      assert.equal(preflight.headers['access-control-allow-methods'], 'GET, POST');
-      assert.equal(preflight.headers['access-control-max-age'], maxAge);
-      assert.equal(preflight.headers.vary, 'Origin, Access-Control-Request-Headers');
-      const answers = [await post({ headers: { origin } }, listing)];
-      answers.push(await post({ headers: { origin }, body: TOO_LARGE }, listing));
-      assert.deepEqual(
-        answers.map(({ status }) => status),
-        statuses,
-      );
-      for (const { headers } of [preflight, ...answers]) {
+      const answers = [
+        await post({ headers: { origin } }, listing),
+        await post({ headers: { origin }, body: TOO_LARGE }, listing),
+      ];
+      assert.deepEqual([answers[0]?.status, answers[1]?.status], statuses);
+      for (const { headers } of [preflight, ...answers])
         assert.equal(headers['access-control-allow-origin'], allowed);
-        assert.equal(headers['access-control-allow-credentials'], allowed === APP ? 'true' : undefined);
-      }
     });
   }
 });

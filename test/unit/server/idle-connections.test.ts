@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import { deferred, listen } from './serve.ts';
+import { deferred, dial, listen } from './serve.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
 const HELD = GET.replace('/', '/held');
@@ -16,8 +16,7 @@ const closedSoon = (socket: Socket): Promise<unknown> =>
 
 /** A server that echoes on upgraded sockets, and answers `/held` when it is released. */
 async function serve(t: TestContext, maxSockets: number, header = '') {
-  const held = deferred();
-  const release = deferred();
+  const [held, release] = [deferred(), deferred()];
   let dropped = 0;
   const { port } = await listen(t, {
     handle: async (request, response) => {
@@ -35,24 +34,14 @@ async function serve(t: TestContext, maxSockets: number, header = '') {
       proxyProtocol: { isTrusted: () => true, refused: () => assert.fail('expected no refusal, got one') },
     }),
   });
-  const open = (): Socket => {
-    const socket = connect(port, 'localhost');
-    t.after(() => socket.destroy());
-    if (header !== '') socket.write(header);
-    return socket;
-  };
+  const open = (request: string): Socket => dial(t, port, header + request);
   /** A connection with the first bytes that come for this request; it stays open. */
   const begin = async (request: string): Promise<Socket> => {
-    const socket = open();
-    socket.write(request);
+    const socket = open(request);
     await once(socket, 'data');
     return socket.resume();
   };
-  const ask = async (): Promise<string> => {
-    const socket = open();
-    socket.write(LAST);
-    return text(socket);
-  };
+  const ask = (): Promise<string> => text(open(LAST));
   return { open, begin, ask, held: held.promise, release: release.resolve, dropped: () => dropped };
 }
 
@@ -63,8 +52,7 @@ describe('connections that are kept alive between requests', () => {
   ]) {
     it(`are closed before they keep others out${what}`, async (t) => {
       const { begin, ask, dropped } = await serve(t, 20, header);
-      const idle: Socket[] = [];
-      for (let count = 0; count < 19; count += 1) idle.push(await begin(GET));
+      const idle = await Promise.all(Array.from({ length: 19 }, () => begin(GET)));
       const closed = Promise.all(idle.map(closedSoon));
       assert.match(await ask(), /answered/);
       await closed;
@@ -74,8 +62,7 @@ describe('connections that are kept alive between requests', () => {
 
   it('stay open as long as there is room', async (t) => {
     const { begin, ask } = await serve(t, 20);
-    const idle: Socket[] = [];
-    for (let count = 0; count < 18; count += 1) idle.push(await begin(GET));
+    const idle = await Promise.all(Array.from({ length: 18 }, () => begin(GET)));
     assert.match(await ask(), /answered/);
     for (const socket of idle) {
       socket.write(GET);
@@ -85,8 +72,7 @@ describe('connections that are kept alive between requests', () => {
 
   it('are closed also if they have become idle since the last connection was taken', async (t) => {
     const { open, ask, held, release } = await serve(t, 1);
-    const socket = open();
-    socket.write(HELD);
+    const socket = open(HELD);
     await held;
     release();
     await once(socket, 'data');
@@ -101,8 +87,7 @@ describe('connections of a server that is nearly full', () => {
   it('stay open if they are upgraded, or have a request in hand', async (t) => {
     const { open, begin, ask, held, release } = await serve(t, 4);
     const upgraded = await begin(UPGRADE);
-    const asking = open();
-    asking.write(HELD);
+    const asking = open(HELD);
     await held;
     const idle = await begin(GET);
     const closed = closedSoon(idle);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { Changes } from '../../helpers/changes.ts';
-import { ask, deferred, done, listen } from './serve.ts';
+import { ask, deferred, dial, done, listen } from './serve.ts';
 
 /** Of a response that a system's buffers have no room for. */
 const BYTES = 10_000_000;
@@ -12,12 +11,6 @@ const BYTES = 10_000_000;
 const ROOM = ownBytes(1_000_000_000);
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
-
-function client(t: TestContext, port: number): Socket {
-  const socket = connect(port, 'localhost');
-  t.after(() => socket.destroy());
-  return socket.on('error', () => undefined);
-}
 
 /** A server that answers `/quick`, and nothing else, and what it has been asked for. */
 async function unanswering(t: TestContext, most: number) {
@@ -43,10 +36,8 @@ async function unanswering(t: TestContext, most: number) {
 describe('PipelinedResponses', () => {
   it('closes a connection with too many requests that wait, and leaves the rest of what has been read', async (t) => {
     const { port, asked, refused } = await unanswering(t, 110);
-    const socket = client(t, port);
     // All of it is read at once.
-    socket.write(REQUEST.repeat(1_500));
-    await once(socket, 'close');
+    await once(dial(t, port, REQUEST.repeat(1_500)), 'close');
     assert.deepEqual([asked.length, refused()], [11, 1]);
     assert.equal((await ask(port, '/quick')).status, 200);
   });
@@ -54,18 +45,16 @@ describe('PipelinedResponses', () => {
   it('leaves less to each of many connections, so that there is room for one that has few', async (t) => {
     const { port, asked, untilAsked, refused } = await unanswering(t, 40);
     for (let connection = 1; connection <= 20; connection += 1) {
-      client(t, port).write(REQUEST.repeat(2));
+      dial(t, port, REQUEST.repeat(2));
       await untilAsked(2 * connection);
     }
-    const socket = client(t, port);
-    socket.write(REQUEST.repeat(6));
-    await once(socket, 'close');
+    await once(dial(t, port, REQUEST.repeat(6)), 'close');
     assert.deepEqual([asked.length, refused()], [42, 1]);
   });
 
   it('frees the places of responses that have been sent', async (t) => {
     const { port, refused } = await unanswering(t, 50);
-    const socket = client(t, port);
+    const socket = dial(t, port);
     for (let round = 0; round < 20; round += 1) {
       socket.write(REQUEST.replace('/ ', '/quick ').repeat(4));
       let received = '';
@@ -80,15 +69,11 @@ describe('PipelinedResponses', () => {
   it('closes a connection whose responses wait with too many bytes', async (t) => {
     const refused = deferred();
     const { port } = await listen(t, {
-      handle: async (_request, response) => {
-        response.end(Buffer.alloc(4_000_000));
-      },
+      handle: async (_request, response) => void response.end(Buffer.alloc(4_000_000)),
       pipelined: { most: 1_000, mostBytes: 10_000_000, unread: ROOM, refused: () => refused.resolve() },
     });
-    const socket = client(t, port);
     // It reads nothing.
-    socket.pause();
-    socket.write(REQUEST.repeat(20));
+    const socket = dial(t, port, REQUEST.repeat(20)).pause();
     await refused.promise;
     socket.resume();
     await once(socket, 'close');
@@ -96,9 +81,7 @@ describe('PipelinedResponses', () => {
 
   it('sends one response of any length', async (t) => {
     const { port } = await listen(t, {
-      handle: async (_request, response) => {
-        response.end('x'.repeat(100_000));
-      },
+      handle: async (_request, response) => void response.end('x'.repeat(100_000)),
       pipelined: { most: 1_000, mostBytes: 10, unread: ownBytes(10) },
     });
     assert.equal((await ask(port, '/')).body.length, 100_000);
@@ -114,8 +97,7 @@ describe('PipelinedResponses', () => {
       },
       pipelined: { most: 1_000, mostBytes: 1, unread: ownBytes(1.7 * BYTES), refused: () => refusals++ },
     });
-    const stalled = client(t, port).pause();
-    stalled.write(REQUEST);
+    const stalled = dial(t, port, REQUEST).pause();
     await asked.promise;
     // Systems take a few megabytes of it at once.
     assert.equal((await ask(port, '/half')).body.length, BYTES);

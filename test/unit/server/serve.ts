@@ -1,8 +1,12 @@
 import { request as httpRequest, type Agent, type IncomingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { HttpServer, type HttpServerOptions } from '../../../src/server/http-server.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
+import { Certificate } from '../../../src/server/tls/certificate.ts';
+import { systemClock } from '../../../src/support/clock.ts';
 import { createLog } from '../../../src/log.ts';
+import type { Certificate as CertificateFiles } from '../../helpers/certificate.ts';
 import type { Scope } from '../../helpers/scope.ts';
 
 export const silent = createLog('silent');
@@ -27,6 +31,20 @@ export async function listen(
 export async function serve(scope: Scope, routes: readonly Route[]): Promise<number> {
   const { port } = await listen(scope, { handle: new Router(routes, silent).handle });
   return port;
+}
+
+/** A raw connection, on which this is sent; it may be reset, and is closed with its scope. */
+export function dial(scope: Scope, port: number, sent = ''): Socket {
+  const socket = connect(port, 'localhost').on('error', () => undefined);
+  scope.after(() => socket.destroy());
+  socket.write(sent);
+  return socket;
+}
+
+/** A certificate of a server, in these files. */
+export function certificateIn({ certificateFile: cert, keyFile: key }: CertificateFiles): Certificate {
+  const files = { cert, key };
+  return new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
 }
 
 export interface Answer {

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
-import { Certificate } from '../../../src/server/tls/certificate.ts';
-import { systemClock } from '../../../src/support/clock.ts';
 import { selfSigned } from '../../helpers/certificate.ts';
 import { fileScope } from '../../helpers/scope.ts';
-import { done, listen, silent, upgradeRequest, type ListenOptions } from './serve.ts';
+import { certificateIn, dial, done, listen, upgradeRequest, type ListenOptions } from './serve.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
 const PROXY = 'PROXY TCP4 198.51.100.1 10.0.0.1 1 2\r\n';
@@ -21,12 +19,7 @@ const pair = selfSigned(fileScope());
 
 async function serve(t: TestContext, options: Partial<ListenOptions>) {
   const { port } = await listen(t, { handle: done, maxSockets: 10, ...options });
-  const open = (): Socket => {
-    const socket = connect(port, 'localhost');
-    t.after(() => socket.destroy());
-    return socket.on('error', () => undefined);
-  };
-  return { port, open };
+  return { port, open: (sent = ''): Socket => dial(t, port, sent) };
 }
 
 describe('connections whose first request has not come', () => {
@@ -37,8 +30,7 @@ describe('connections whose first request has not come', () => {
   ] as const) {
     it(`are closed for others, if their clients have sent ${what} for a second`, async (t) => {
       const { open } = await serve(t, options);
-      const sockets = Array.from({ length: 10 }, open);
-      for (const socket of sockets) socket.write(bytes);
+      const sockets = Array.from({ length: 10 }, () => open(bytes));
       // A reset, where bytes have not been read. At a timeout of its own the server responds with 408.
       const received = sockets.map((socket) => text(socket).catch(() => ''));
       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -52,11 +44,9 @@ describe('connections whose first request has not come', () => {
   }
 
   it('are none of those whose request came over TLS, be it of HTTP/2 or an upgrade', async (t) => {
-    const { certificateFile: cert, keyFile: key } = await pair;
-    const files = { cert, key };
-    const certificate = new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
+    const certificate = certificateIn(await pair);
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const { port } = await serve(t, {
+    const { port, open } = await serve(t, {
       certificate,
       upgrade: (_request, socket) => {
         socket.write('upgraded');
@@ -71,7 +61,7 @@ describe('connections whose first request has not come', () => {
     t.after(() => session.destroy());
     const ask = () => text(session.request({ ':path': '/' }));
     assert.equal(await ask(), 'done');
-    const never = connect(port, 'localhost');
+    const never = open();
     await once(never, 'connect');
     const closed = once(never.resume(), 'close');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PassThrough, type Duplex } from 'node:stream';
@@ -17,7 +17,7 @@ import {
 import { Turns, type Job } from '../../../src/support/turns.ts';
 import { Living } from '../../helpers/living.ts';
 import { range } from '../../helpers/numbers.ts';
-import { ask, deferred, done, listen, silent, upgradeRequest } from './serve.ts';
+import { ask, deferred, dial, done, listen, silent, upgradeRequest } from './serve.ts';
 
 interface Given extends Partial<Pick<UpgradeOptions, 'turns' | 'unavailable'>> {
   readonly checks?: readonly AdmissionCheck[];
@@ -25,11 +25,8 @@ interface Given extends Partial<Pick<UpgradeOptions, 'turns' | 'unavailable'>> {
 }
 
 /** An upgrade of which each socket is admitted. */
-function upgradeTo(
-  path: string,
-  accept: AcceptUpgrade,
-  { checks = [], now = () => 0, ...given }: Given = {},
-) {
+function upgradeTo(path: string, accept: AcceptUpgrade, given: Given = {}) {
+  const { checks = [], now = () => 0, ...rest } = given;
   return new Upgrade({
     path,
     originCheck: new OriginCheck([]),
@@ -38,7 +35,7 @@ function upgradeTo(
     unavailable: () => undefined,
     accept,
     log: silent,
-    ...given,
+    ...rest,
   });
 }
 
@@ -49,10 +46,7 @@ async function serveUpgrades(t: TestContext, accept: AcceptUpgrade, given: Given
 
 /** A client that has asked for an upgrade. */
 function asking(t: TestContext, port: number, path = '/graphql', headers = ''): Socket {
-  const socket = connect(port, 'localhost');
-  t.after(() => socket.destroy());
-  socket.write(upgradeRequest(path, headers));
-  return socket;
+  return dial(t, port, upgradeRequest(path, headers));
 }
 
 /** Reads until this has come. */
@@ -63,6 +57,8 @@ async function until(socket: Socket, expected: string): Promise<void> {
   }
 }
 
+const PLAIN = { url: '/', headers: {} } as IncomingMessage;
+
 const refuse: AcceptUpgrade = () => assert.fail('accepted');
 
 describe('Upgrade', () => {
@@ -70,9 +66,8 @@ describe('Upgrade', () => {
     const port = await serveUpgrades(t, (request, socket, head) => {
       socket.end(`${request.url} ${head.toString()}`);
     });
-    const socket = connect(port, 'localhost');
-    socket.write(`${upgradeRequest('/graphql?a=b').replace('websocket', 'WebSocket')}first`);
-    assert.equal(await text(socket), '/graphql?a=b first');
+    const request = upgradeRequest('/graphql?a=b').replace('websocket', 'WebSocket');
+    assert.equal(await text(dial(t, port, `${request}first`)), '/graphql?a=b first');
   });
 
   it('refuses any other path with 404', async (t) => {
@@ -106,10 +101,8 @@ describe('Upgrade', () => {
       handle: async (request, response) => void response.end(`got ${await text(request)}.`),
       upgrade: handle,
     });
-    const socket = connect(port, 'localhost');
-    socket.write(
-      'POST / HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\ncontent-length: 5\r\n\r\nfirst',
-    );
+    const h2c = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\ncontent-length: 5\r\n';
+    const socket = dial(t, port, `POST / HTTP/1.1\r\nhost: a\r\n${h2c}\r\nfirst`);
     await until(socket, 'got first.');
     socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: TLS/1.0, h2c\r\n\r\n');
     await until(socket, 'got .');
@@ -119,11 +112,7 @@ describe('Upgrade', () => {
 
   it('survives a client that disconnects while it is being refused, and waits for none to close its side', async () => {
     const socket: Duplex = new PassThrough();
-    upgradeTo('/graphql', refuse).handle(
-      { url: '/', headers: {} } as IncomingMessage,
-      socket,
-      Buffer.alloc(0),
-    );
+    upgradeTo('/graphql', refuse).handle(PLAIN, socket, Buffer.alloc(0));
     assert.doesNotThrow(() => socket.emit('error', new Error('ECONNRESET')));
     const refused: Duplex = new PassThrough();
     refuseUpgrade(refused, { status: 404, message: 'not here' });
@@ -147,8 +136,7 @@ describe('Upgrade', () => {
     });
     const client = asking(t, port);
     const socket = await taken.promise;
-    assert.equal(socket.listenerCount('error'), 0);
-    assert.equal(socket.listenerCount('finish'), 0);
+    assert.deepEqual([socket.listenerCount('error'), socket.listenerCount('finish')], [0, 0]);
     assert.equal(await requests.count(), 0);
     assert.equal(socket.destroyed, false);
     client.end();
@@ -165,9 +153,7 @@ describe('Upgrade', () => {
     };
     const { handle } = upgradeTo('/', accept, { now: () => now });
     const sockets = range(0, 8).map(() => new PassThrough());
-    for (const socket of sockets) {
-      handle({ url: '/', headers: {} } as IncomingMessage, socket, Buffer.alloc(0));
-    }
+    for (const socket of sockets) handle(PLAIN, socket, Buffer.alloc(0));
     assert.equal(accepted.length, 3, 'of 2 ms each, where a turn has 5');
     sockets[5]?.destroy(new Error('ECONNRESET'));
     for (const count of [6, 7]) {

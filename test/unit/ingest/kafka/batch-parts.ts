@@ -30,54 +30,60 @@ class HastyClock implements Clock {
   };
 }
 
-export function setUp(
-  keys: string[] = [],
-  options: Partial<Topic> = {},
-  policy: 'stop' | 'skip' = 'stop',
-  {
-    spans,
-    records = roomForRecords(),
-    maxFanoutBytes = SOURCE_SETTINGS.MAX_EVENT_FANOUT_BYTES,
-  }: { readonly spans?: EventSpans; readonly records?: ByteSource; readonly maxFanoutBytes?: number } = {},
-) {
+interface Parts extends Partial<Topic> {
+  readonly policy?: 'stop' | 'skip';
+  readonly spans?: EventSpans;
+  readonly records?: ByteSource;
+  readonly maxFanoutBytes?: number;
+}
+
+const placeAndReason = ({ headers }: DeadLetterMessage) => [
+  headers['sluice-offset'],
+  headers['sluice-reason'],
+];
+
+/** A consumer of the topic `bids`. `buriedAs` tells its dead letters, each with offset and reason. */
+export function setUp({
+  policy = 'stop',
+  spans,
+  records = roomForRecords(),
+  maxFanoutBytes = SOURCE_SETTINGS.MAX_EVENT_FANOUT_BYTES,
+  ...options
+}: Parts = {}) {
   const publisher = new RecordingPublisher();
   const clock = new HastyClock();
   const metrics = new Metrics();
   const { log, lines } = readableLog();
-  const stopping = new AbortController();
+  const aborting = new AbortController();
+  const stopping = aborting.signal;
   const buried: DeadLetterMessage[] = [];
   const steps: IngestStep[] = [];
   const trace = { listener: (step: object): void => void steps.push(step as IngestStep) };
   const sink = {
     failing: false,
     stop: () => Promise.resolve(),
-    send(messages: readonly DeadLetterMessage[]): Promise<void> {
-      if (this.failing) return Promise.reject(new Error('Kafka is away'));
+    async send(messages: readonly DeadLetterMessage[]): Promise<void> {
+      if (this.failing) throw new Error('Kafka is away');
       buried.push(...messages);
-      return Promise.resolve();
     },
   };
   /** Why nothing is to be consumed. */
   const hold: { reason: string | undefined } = { reason: undefined };
-  const letters = new LettersInHand({ sink, log, clock, stopping: stopping.signal });
-  const badBatches = new BadBatches({
-    policy,
-    sink: letters,
+  const shared = { metrics, log, clock, stopping };
+  const letters = new LettersInHand({ ...shared, sink });
+  const badBatches = new BadBatches({ ...shared, policy, sink: letters });
+  const pipeline = new Pipeline({
+    topics: topics(topic('bids', options)),
+    prefix: '',
+    maxAgeSeconds: 0,
     metrics,
     log,
-    clock,
-    stopping: stopping.signal,
+    now: clock.now,
+    trace,
   });
   const processor = new BatchProcessor({
-    pipeline: new Pipeline({
-      topics: topics(topic('bids', { keys, ...options })),
-      prefix: '',
-      maxAgeSeconds: 0,
-      metrics,
-      log,
-      now: clock.now,
-      trace,
-    }),
+    ...shared,
+    pipeline,
     publisher,
     records,
     maxFanoutBytes,
@@ -85,27 +91,19 @@ export function setUp(
     deadLetters: new DeadLetters({ sink: letters, metrics, log, now: clock.now, trace }),
     letters,
     badBatches,
-    metrics,
-    log,
-    clock,
-    stopping: stopping.signal,
     trace,
     spans,
   });
-  return {
-    steps,
-    hold,
-    publisher,
-    clock,
-    metrics,
-    stopping,
-    sink,
-    buried,
-    processor,
-    letters,
-    badBatches,
-    lines,
+  const consume = async (given: FakeBatch | string[]): Promise<FakeBatch> => {
+    const batch = given instanceof FakeBatch ? given : new FakeBatch(given);
+    await processor.process(batch);
+    return batch;
   };
+  /** What has been published. */
+  const offsets = () => publisher.published.map(({ payload }) => decodeMessage(payload)?.o);
+  const buriedAs = () => buried.map(placeAndReason);
+  const doubles = { publisher, sink, buried, clock, metrics, lines, steps, hold, aborting };
+  return { ...doubles, processor, letters, badBatches, consume, offsets, buriedAs };
 }
 
 /** What a driver would hand over, and what was done with it. */
@@ -127,12 +125,8 @@ export class FakeBatch implements RecordBatch {
   constructor(values: string[], keys: readonly (string | Buffer | undefined)[] = [], bad?: BadBatch) {
     this.records = values.map((value, offset) => {
       const key = keys[offset];
-      return record(value, {
-        partition: 0,
-        offset,
-        timestamp: 0,
-        key: key === undefined ? null : Buffer.from(key),
-      });
+      const place = { partition: 0, offset, timestamp: 0 };
+      return record(value, { ...place, key: key === undefined ? null : Buffer.from(key) });
     });
     this.bad = bad;
     this.highWatermark = bad === undefined ? values.length : 10;
@@ -162,6 +156,3 @@ export class FakeBatch implements RecordBatch {
 }
 
 export const events = (count: number) => Array.from({ length: count }, (_, n) => `{"n":${n}}`);
-
-export const offsetsOf = (publisher: RecordingPublisher) =>
-  publisher.published.map(({ payload }) => decodeMessage(payload)?.o);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
-import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import timers from 'node:timers/promises';
 import type { KafkaSourceState, PartitionState } from '../../../../src/ingest/kafka/state.ts';
@@ -10,7 +9,7 @@ import { debugRoutes, type DebugOptions } from '../../../../src/server/debug/rou
 import { readAllocationProfile, readCpuProfile } from '../../../helpers/devtools-files.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { fileScope, type Scope } from '../../../helpers/scope.ts';
-import { ask, deferred, errorOf, essence, serve, silent } from '../serve.ts';
+import { ask, deferred, dial, errorOf, essence, serve, silent } from '../serve.ts';
 
 const RECORDINGS = ['heap-snapshot', 'cpu-profile', 'allocation-profile'];
 const TABLES = ['connections', 'groups', 'channels', 'partitions'];
@@ -160,8 +159,8 @@ describe('profiles', () => {
       return recording;
     }
     t.mock.method(Recordings.prototype, 'alone', watched, { times: 1 });
-    const client = connect(port, 'localhost');
-    client.write('GET /debug/cpu-profile?seconds=60 HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    const asked = 'GET /debug/cpu-profile?seconds=60 HTTP/1.1\r\nhost: localhost\r\n\r\n';
+    const client = dial(t, port, asked);
     const recordings = await begun.promise;
     for (const name of RECORDINGS) {
       const answer = await ask(port, `/debug/${name}`);

@@ -8,28 +8,23 @@ import { connect, type TLSSocket } from 'node:tls';
 import { Certificate } from '../../../../src/server/tls/certificate.ts';
 import { selfSigned, type Certificate as Files } from '../../../helpers/certificate.ts';
 import { readableLog } from '../../ingest/parts.ts';
+import { stillClock } from '../../support/still-clock.ts';
 import { done, listen } from '../serve.ts';
 
 /** A certificate whose files are looked at when the test says so. */
 async function readFrom(t: TestContext, { certificateFile, keyFile }: Files) {
   const { log, lines } = readableLog('info');
   const expiries: number[] = [];
-  let wake: (() => void) | undefined;
+  const { clock, wakeAll } = stillClock();
   const certificate = new Certificate({
     files: { cert: certificateFile, key: keyFile },
     expires: (at) => expiries.push(at),
-    clock: {
-      sleep: (_ms, signal) =>
-        new Promise((resolve) => {
-          wake = resolve;
-          signal.addEventListener('abort', () => resolve(), { once: true });
-        }),
-    },
+    clock,
     log,
   });
   t.after(() => certificate.stop());
   const look = async (): Promise<void> => {
-    wake?.();
+    wakeAll();
     await nextTurn();
   };
   return { certificate, look, lines, expiries };

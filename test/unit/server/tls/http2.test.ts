@@ -12,20 +12,17 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
-import { connect as connectPlain } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
 import { ownBytes } from '../../../../src/support/byte-budget.ts';
-import { systemClock } from '../../../../src/support/clock.ts';
-import { Certificate } from '../../../../src/server/tls/certificate.ts';
 import type { Http2SessionsOptions } from '../../../../src/server/tls/http2-sessions.ts';
 import { createSecureServer } from '../../../../src/server/tls/secure-server.ts';
 import { selfSigned } from '../../../helpers/certificate.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { fileScope } from '../../../helpers/scope.ts';
-import { deferred, done, listen, silent, upgradeRequest, type ListenOptions } from '../serve.ts';
+import { certificateIn, deferred, dial, done, listen, upgradeRequest, type ListenOptions } from '../serve.ts';
 
 /** As the server waits for a client to close its end of a connection. */
 const LINGER_MS = 5_000;
@@ -37,10 +34,7 @@ const pair = selfSigned(fileScope());
 
 /** A server with TLS, as the public port has it. */
 async function listenSecure(t: TestContext, options: ListenOptions) {
-  const { certificateFile: cert, keyFile: key } = await pair;
-  const files = { cert, key };
-  const certificate = new Certificate({ files, expires: () => undefined, clock: systemClock, log: silent });
-  return listen(t, { ...options, certificate });
+  return listen(t, { ...options, certificate: certificateIn(await pair) });
 }
 
 /** The part of it that speaks HTTP/2, with its time limits. */
@@ -138,9 +132,7 @@ describe('HTTP/2', () => {
       socket.end(upgradeRequest('/'));
       assert.match(await text(socket), /^HTTP\/1\.1 101 [^]*upgraded$/);
     }
-    const plain = connectPlain(port, 'localhost');
-    plain.on('error', () => undefined);
-    plain.end('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    const plain = dial(t, port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await once(plain, 'close', patience());
     assert.deepEqual((await answerTo(get(sessionWith(t, port)))).body, '2.0');
   });
@@ -151,8 +143,7 @@ describe('HTTP/2', () => {
       proxyProtocol: { isTrusted: () => true, refused: () => assert.fail('expected no refusal') },
     });
     for (const ALPNProtocols of [['h2'], ['http/1.1']]) {
-      const socket = connectPlain(port, '127.0.0.1');
-      t.after(() => socket.destroy());
+      const socket = dial(t, port);
       // In one packet with the beginning of the handshake.
       socket.cork();
       socket.write('PROXY TCP4 198.51.100.1 10.0.0.1 56324 443\r\n');
@@ -310,9 +301,7 @@ describe('a client of HTTP/2', () => {
     const bytes = 1_000_000;
     let refused = 0;
     const { port } = await listenSecure(t, {
-      handle: async (_request, response) => {
-        response.end(Buffer.alloc(bytes));
-      },
+      handle: async (_request, response) => void response.end(Buffer.alloc(bytes)),
       pipelined: { most: 1, mostBytes: 1, unread: ownBytes(5 * bytes), refused: () => refused++ },
     });
     const [slow, greedy] = [sessionWith(t, port), sessionWith(t, port)];

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test, { type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { mskTokens } from '../../../../../src/ingest/kafka/credentials/msk-token.ts';
 import { freePort } from '../../../../helpers/free-port.ts';
+import { serveHttp } from '../../../../helpers/local-server.ts';
 import { temporaryFolder } from '../../../../helpers/temporary-folder.ts';
 
 const SRC = path.join(import.meta.dirname, '../../../../../src');
@@ -36,18 +34,11 @@ async function asServiceAccount(t: TestContext, tokenService: string): Promise<v
 /** AWS's security token service. @returns its address, and the requests to it */
 async function startTokenService(t: TestContext, status: number, body: string) {
   const requests: Record<string, string>[] = [];
-  const server = createServer();
-  server.on('request', async (request, response) => {
+  const port = await serveHttp(t, async (request, response) => {
     requests.push(Object.fromEntries(new URLSearchParams(await text(request))));
     response.writeHead(status, { 'content-type': 'text/xml' }).end(body);
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://localhost:${(server.address() as AddressInfo).port}`, requests };
+  return { url: `http://127.0.0.1:${port}`, requests };
 }
 
 const signedUrl = (token: string): URL => new URL(Buffer.from(token, 'base64url').toString());
