@@ -60,6 +60,11 @@ export interface Bus extends Publisher {
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
   /**
+   * Sets who is told when this pod is deaf, before `start`: for some time it has heard nothing of the bus, over which it
+   * can publish, and which others listen to. Told again with false once it hears. It may be told the same twice.
+   */
+  onDeaf(listener: (isDeaf: boolean) => void): void;
+  /**
    * Sends what every pod must hear, this one included. A pod that is not listening hears it once it listens again, within
    * the time that it is kept.
    *

@@ -116,6 +116,10 @@ export class MemoryBus implements Bus {
     this.#hear?.(text);
   }
 
+  onDeaf(): void {
+    // Nothing is between publishers and listeners.
+  }
+
   onAnnouncement(listener: (text: string) => void): void {
     this.#hear = listener;
   }

@@ -1,6 +1,6 @@
 import { AddressCaps } from '../server/address-caps.ts';
 import type { PressureLevel } from '../pressure/pressure-level.ts';
-import { Admission, type AdmissionFault } from '../server/admission.ts';
+import { Admission, type AdmissionCheck, type AdmissionFault } from '../server/admission.ts';
 import { ClientAddresses, TrustedProxies } from '../server/client-address.ts';
 import type { HttpServerOptions } from '../server/http-server.ts';
 import { PodCaps } from '../server/pod-caps.ts';
@@ -17,6 +17,7 @@ const now = (): number => performance.now();
 export function createAdmission(
   basics: AdmissionBasics,
   connections: { readonly size: number; readonly handshakes: { readonly size: number } },
+  relocation: AdmissionCheck,
 ) {
   const { config, processes, pressure, metrics } = basics;
   const pod = new PodCaps({
@@ -41,7 +42,7 @@ export function createAdmission(
     now,
   });
   const admission = new Admission({
-    checks: [addresses, pod, { fault: () => pressureFault(pressure) }],
+    checks: [addresses, pod, { fault: () => pressureFault(pressure) }, relocation],
     refused: (reason) => metrics.refused(reason),
     random: Math.random,
   });

@@ -116,7 +116,7 @@ export class Gateway {
       trace,
       tracing,
     });
-    const { connections, publicServer, refused, inspectable, reload } = await createPublicSide(
+    const { connections, publicServer, relocation, refused, inspectable, reload } = await createPublicSide(
       basics,
       bus,
       ingest,
@@ -135,7 +135,7 @@ export class Gateway {
       leaveGroup,
     });
     const notReady = (): string[] =>
-      [drain, bus, ingest, keys, keys && revoking, pressure]
+      [drain, bus, relocation, ingest, keys, keys && revoking, pressure]
         .map((part) => part?.notReady())
         .filter((reason) => reason !== undefined);
     const { inspector } = inspectable.hub;

@@ -15,6 +15,7 @@ import { HttpServer } from '../server/http-server.ts';
 import { OriginCheck } from '../server/origin-check.ts';
 import { OriginRefusals } from '../server/origin-refusals.ts';
 import { publicRoutes } from '../server/public-routes.ts';
+import { Relocation } from '../server/relocation.ts';
 import { Router } from '../server/router.ts';
 import { StreamResponder } from '../server/stream-responder.ts';
 import { Upgrade } from '../server/upgrade.ts';
@@ -128,7 +129,13 @@ export async function createPublicSide(
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
   });
-  const { admission, addresses, clients, server } = createAdmission(basics, connections);
+  const relocation = new Relocation({
+    connections,
+    overMs: config.DRAIN_SECONDS * 1_000,
+    log: log.child({ part: 'bus' }),
+  });
+  bus.onDeaf((isDeaf) => relocation.heard(isDeaf));
+  const { admission, addresses, clients, server } = createAdmission(basics, connections, relocation);
   const httpLog = log.child({ part: 'http' });
   const originRefusals = new OriginRefusals({ metrics, log: httpLog, now: () => performance.now() });
   const originCheck = new OriginCheck(config.ORIGINS, originRefusals);
@@ -222,6 +229,7 @@ export async function createPublicSide(
   return {
     connections,
     publicServer,
+    relocation,
     reload,
     refused,
     inspectable: { hub, connections, addresses, kafka: ingest.kafka },

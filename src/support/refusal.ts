@@ -8,6 +8,7 @@ export const REFUSALS = [
   'handshakes',
   'proxy_header',
   'pressure',
+  'deaf',
   'keys_unavailable',
   'origin',
   'requests',

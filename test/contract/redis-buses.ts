@@ -23,7 +23,7 @@ export function createBus(access: RedisAccess, settings: Settings = {}) {
     prefix: PREFIX,
     lingerMs: 0,
     countsSubscribers: true,
-    timing: { beatMs: 100, silenceMs: 2_000, settleMs: 200 },
+    timing: { beatMs: 100, silenceMs: 2_000, deafMs: 15_000, settleMs: 200 },
     log: createLog('silent'),
     ...settings,
     access,

@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import type { Log } from '../../log.ts';
 import type { ListeningConnection } from './connection.ts';
+import { Deafness } from './deafness.ts';
 import type { GapDetector } from './gap-detector.ts';
 import type { Histories } from './histories.ts';
 import type { Publishing } from './publishing.ts';
@@ -18,6 +19,8 @@ interface HeartbeatOptions {
   readonly channel: string;
   readonly timing: BusTiming;
   readonly log: Log;
+  /** Called when this pod has become deaf, and when it is not any more. See `Deafness`. */
+  readonly deaf: (isDeaf: boolean) => void;
 }
 
 /** A message to oneself that has not come back. */
@@ -47,9 +50,25 @@ export class Heartbeat {
   #waiting: Beat | undefined;
   #isPaused = false;
   #isRefused = false;
+  readonly #deafness: Deafness;
+  /** Whether anything has been heard since the last tick. */
+  #hasHeard = false;
+  /** Bytes that the listening connection had read at the last tick. */
+  #bytesRead = 0;
 
   constructor(options: HeartbeatOptions) {
+    const { publishing, channel, timing, deaf } = options;
     this.#options = options;
+    this.#deafness = new Deafness({
+      othersListen: () => publishing.othersListen(channel),
+      timing,
+      changed: deaf,
+    });
+  }
+
+  /** Others hear what is published, and this pod does not. */
+  get isDeaf(): boolean {
+    return this.#deafness.isDeaf;
   }
 
   /** The pod's own channel is joined. */
@@ -94,6 +113,7 @@ export class Heartbeat {
   /** A message of this pod has come back. */
   heard(id: string): void {
     if (this.#waiting?.id !== id) return;
+    this.#hasHeard = true;
     this.#confirm(this.#waiting.versions);
     this.#waiting = undefined;
   }
@@ -127,7 +147,19 @@ export class Heartbeat {
         this.#reconnect('nothing is heard of Redis any more; connecting again');
       } else this.#waiting = { ...waiting, silentTicks };
     }
+    this.#checkDeafness();
     this.beat();
+  }
+
+  /** What comes over a connection that is still being made says nothing. */
+  #checkDeafness(): void {
+    const { listening, publishing } = this.#options;
+    const reads = this.#connection !== undefined && listening.bytesRead !== this.#bytesRead;
+    this.#bytesRead = listening.bytesRead;
+    if (this.#hasHeard) this.#deafness.heard();
+    else if (reads || this.#isPaused || this.#isRefused || !publishing.canProbe) this.#deafness.unknown();
+    else void this.#deafness.silent();
+    this.#hasHeard = false;
   }
 
   async #send(connection: number): Promise<void> {

@@ -181,6 +181,22 @@ export class Publishing {
     return { versions, receivers: Number(valueOf(published)), replicationId };
   }
 
+  /**
+   * Whether what is published to this server reaches pods beside the one with this channel of its own.
+   *
+   * @throws if Redis takes nothing, or does not tell
+   */
+  async othersListen(channel: string): Promise<boolean> {
+    const { connection, names } = this.#options;
+    const [reached, counted] = await connection.send([
+      ['PUBLISH', names.gapsChannel, NO_GAPS],
+      ['PUBSUB', 'NUMSUB', channel],
+    ]);
+    // Redis may count connections of this pod that are lost: they have joined both channels.
+    const [, own] = valueOf(counted) as unknown[];
+    return Number(valueOf(reached)) > Number(own);
+  }
+
   /** Gives topics a version that have none. */
   initialise(topics: readonly string[]): Promise<void> {
     return this.#versions.initialise(topics);

@@ -79,6 +79,10 @@ export class RedisBus implements Bus {
     this.#link.onGap(listener);
   }
 
+  onDeaf(listener: (isDeaf: boolean) => void): void {
+    this.#link.onDeaf(listener);
+  }
+
   announce(text: string, keepMs: number): Promise<void> {
     return this.#link.announce(text, keepMs);
   }

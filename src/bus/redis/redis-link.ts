@@ -51,6 +51,7 @@ export class RedisLink {
   #isListening = false;
   #hasListened = false;
   #isPaused = false;
+  #onDeaf: (isDeaf: boolean) => void = () => undefined;
   /** Called once this pod listens. */
   #untilListening: (() => void)[] = [];
   /** Messages of the pod to itself that are to show whether it listens to the server that it sends them to. */
@@ -102,6 +103,7 @@ export class RedisLink {
       histories: this.#histories,
       countsReceivers,
       channel: this.#ownChannel,
+      deaf: (isDeaf) => this.#onDeaf(isDeaf),
     });
     this.#own = new OwnChannels({
       ...common,
@@ -158,6 +160,11 @@ export class RedisLink {
 
   onGap(listener: GapListener): void {
     this.#gaps.onGap(listener);
+  }
+
+  /** See `Bus.onDeaf`. */
+  onDeaf(listener: (isDeaf: boolean) => void): void {
+    this.#onDeaf = listener;
   }
 
   announce(text: string, keepMs: number): Promise<void> {
@@ -279,8 +286,9 @@ export class RedisLink {
     }
   }
 
+  /** A pod that others can do without has sent its subscribers to them, which wait for what it has in hand. */
   #expectListening(): void {
-    if (!this.#isListening) throw new Error(NOT_SUBSCRIBED);
+    if (!this.#isListening && !this.#heartbeat.isDeaf) throw new Error(NOT_SUBSCRIBED);
   }
 
   #onListening(): void {

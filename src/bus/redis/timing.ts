@@ -3,6 +3,8 @@ export interface BusTiming {
   readonly beatMs: number;
   /** A listening connection over which nothing has come for so long, not even the pod's own message, is dead. */
   readonly silenceMs: number;
+  /** A pod that has heard nothing for so long, while Redis says that others listen, is deaf. */
+  readonly deafMs: number;
   /**
    * After a new connection nothing is published for so long: other pods have lost theirs at the same time, and they
    * connect to listen within a shorter one.
@@ -10,4 +12,4 @@ export interface BusTiming {
   readonly settleMs: number;
 }
 
-export const BUS_TIMING: BusTiming = { beatMs: 1_000, silenceMs: 4_000, settleMs: 1_500 };
+export const BUS_TIMING: BusTiming = { beatMs: 1_000, silenceMs: 4_000, deafMs: 15_000, settleMs: 1_500 };

@@ -90,15 +90,16 @@ export class Connections {
    * Closes every connection, bit by bit. The server must refuse new ones before.
    *
    * @param overMs how long it takes
+   * @param signal ends it ahead of time, for a pod that goes on
    */
-  closeStaggered(overMs: number): Promise<void> {
-    this.#gapCloses.stop();
+  closeStaggered(overMs: number, signal?: AbortSignal): Promise<void> {
+    if (signal === undefined) this.#gapCloses.stop();
     return closeStaggered({
       open: () => [...this.#connections].filter((connection) => connection.open),
       close: (connection) => this.#restart(connection),
       overMs,
       clock: this.#options.clock,
-      signal: this.#stopping.signal,
+      signal: AbortSignal.any([this.#stopping.signal, ...(signal ? [signal] : [])]),
     });
   }
 

@@ -3,7 +3,7 @@ import { Random } from '../../helpers/random.ts';
 import type { FieldName, TopicName } from '../world/graph.ts';
 import { drawLogs } from './draw-logs.ts';
 import { drawTombstones } from './draw-tombstones.ts';
-import { drawCut, drawFault, drawMove, drawOfGroup, type Fault } from './draw.ts';
+import { drawCut, drawDeafness, drawFault, drawMove, drawOfGroup, type Fault } from './draw.ts';
 import {
   AMPLE,
   BUSY_MS,
@@ -45,7 +45,7 @@ export function planOf(seed: number): Plan {
       ...ofKeys.clients,
     ],
     histories,
-    faults: inTime([...faults, ...ofLogs.faults, ...drawOfGroups(seed)]),
+    faults: inTime([...faults, ...ofLogs.faults, ...drawOfGroups(seed), ...drawOfListening(seed)]),
     namesEpochs: ofLogs.namesEpochs,
   };
 }
@@ -68,6 +68,12 @@ function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {
 function drawOfGroups(seed: number): Fault[] {
   const random = Random.of(seed, 'groups');
   return random.chance(0.8) ? [] : [drawOfGroup(random, random.between(0, BUSY_MS))];
+}
+
+/** With numbers of its own, so that other plans stay as they are. */
+function drawOfListening(seed: number): Fault[] {
+  const random = Random.of(seed, 'listening');
+  return random.chance(0.9) ? [] : [drawDeafness(random, random.between(0, BUSY_MS))];
 }
 
 /** Clients are cut more often than anything else, half of the time close to another fault. */

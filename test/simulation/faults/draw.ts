@@ -67,6 +67,11 @@ const FAULTS = {
   'broken-listener': { weight: 3, draw: ofPod },
   'broken-publisher': { weight: 3, draw: ofPod },
   'half-open-listener': { weight: 3, draw: ofPod },
+  /** Nothing comes over the listening connections that the pod makes, as if the network swallowed all answers. */
+  'deaf-pod': {
+    weight: 0,
+    draw: ({ random, pod }: Pick<Drawn, 'random' | 'pod'>) => ({ forMs: random.between(4_000, 15_000), pod }),
+  },
   'half-open-publisher': {
     weight: 2,
     draw: ({ random, pod }: Drawn) => ({ pod, direction: random.pick(['to', 'from', 'both'] as const) }),
@@ -158,6 +163,11 @@ export function drawCut(random: Random, atMs: number): Fault {
   return random.chance(0.2)
     ? { kind: 'storm', atMs, ...FAULTS.storm.draw({ random, forMs }) }
     : { kind: 'cut-client', atMs, ...FAULTS['cut-client'].draw({ random, forMs }) };
+}
+
+export function drawDeafness(random: Random, atMs: number): Fault {
+  const pod = random.between(0, 2);
+  return { kind: 'deaf-pod', atMs, ...FAULTS['deaf-pod'].draw({ random, pod }) };
 }
 
 export function drawMove(random: Random, atMs: number): Fault {

@@ -138,6 +138,12 @@ const HAPPEN: {
   'broken-listener': (_, __, { pod }) => pod.redis.listening.forEach((socket) => socket.break()),
   'broken-publisher': (_, __, { pod }) => pod.redis.commands.forEach((socket) => socket.break()),
   'half-open-listener': (_, __, { pod }) => pod.redis.listening.forEach((socket) => socket.vanish('both')),
+  'deaf-pod': ({ forMs }, { network, time, repairs }, { pod }) => {
+    const route = network.route(pod.owner);
+    route.deafUntil = time.now + forMs;
+    pod.redis.listening.forEach((socket) => socket.vanish('both'));
+    repairs.after(forMs, () => (route.deafUntil = 0));
+  },
   'half-open-publisher': ({ direction }, _, { pod }) =>
     pod.redis.commands.forEach((socket) => socket.vanish(direction)),
   'frozen-pod': ({ forMs }, { repairs, time }, { pod: { owner } }) => {

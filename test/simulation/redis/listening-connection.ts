@@ -74,6 +74,7 @@ export abstract class SimulatedListening extends SimulatedConnection {
   }
 
   protected opened(socket: Socket): void {
+    if (this.network.route(this.pod).deafUntil > this.network.time.now) socket.vanish('both');
     this.#isOpened = true;
     this.#paused = false;
     this.#bytesRead = 0;

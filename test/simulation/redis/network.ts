@@ -10,6 +10,8 @@ export interface Route {
   latencyMs: readonly [least: number, most: number];
   /** Bytes on the way arrive no earlier than this: TCP sends them again until the way is free. */
   blockedUntil: number;
+  /** Connections that listen, and are made before, carry nothing. */
+  deafUntil: number;
 }
 
 interface Options {
@@ -45,7 +47,7 @@ export class Network {
   route(pod: Owner): Route {
     const known = this.#routes.get(pod);
     if (known !== undefined) return known;
-    const route: Route = { latencyMs: LATENCY_MS, blockedUntil: 0 };
+    const route: Route = { latencyMs: LATENCY_MS, blockedUntil: 0, deafUntil: 0 };
     this.#routes.set(pod, route);
     return route;
   }

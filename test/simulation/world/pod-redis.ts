@@ -12,7 +12,7 @@ import { SimulatedNodeListening } from '../redis/node-listening.ts';
 import type { Socket } from '../redis/socket.ts';
 import type { Owner } from '../time/virtual-time.ts';
 
-interface BusOptions extends Pick<RedisLinkOptions, 'histories' | 'log' | 'clock'> {
+interface BusOptions extends Pick<RedisLinkOptions, 'histories' | 'log' | 'clock' | 'timing'> {
   readonly prefix: string;
   readonly lingerMs: number;
   readonly countsSubscribers: boolean;

@@ -1,3 +1,5 @@
+import { BUS_TIMING } from '../../../src/bus/redis/timing.ts';
+
 /** Of all keys and channels in Redis. */
 export const PREFIX = 'sim:';
 
@@ -17,6 +19,9 @@ export const TIMING = {
   fetchWaitMs: 3_000,
   metadataMaxAgeMs: 5_000,
 };
+
+/** As the bus's own, but that a pod is deaf within what a fault lasts. */
+export const OF_BUS = { ...BUS_TIMING, deafMs: 5_000 };
 
 export const NO_BUDGET = {
   spent: 0,

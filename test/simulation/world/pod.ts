@@ -19,7 +19,7 @@ import type { ClientConnection } from './client-connection.ts';
 import type { ClientPod, SimulatedClient } from './client.ts';
 import type { SimulatedGraph } from './graph.ts';
 import type { Ledger } from './ledger.ts';
-import { KEEPALIVE_MS, LINGER_MS, LOOK_AGAIN_MS, NO_BUDGET, PREFIX, TIMING } from './pod-settings.ts';
+import { KEEPALIVE_MS, LINGER_MS, LOOK_AGAIN_MS, NO_BUDGET, OF_BUS, PREFIX, TIMING } from './pod-settings.ts';
 import type { PodRedis } from './pod-redis.ts';
 import type { SimulatedSubscriber } from './subscriber.ts';
 import type { Trace } from './trace.ts';
@@ -49,6 +49,7 @@ export class SimulatedPod implements ClientPod {
   /** When it was killed, or began to stop. */
   endedAt: number | undefined;
   isStopped = false;
+  #isDeaf = false;
   readonly #options: PodOptions;
   readonly #bus: Bus;
   readonly #source: KafkaSource;
@@ -72,6 +73,12 @@ export class SimulatedPod implements ClientPod {
       metrics,
       log,
       clock,
+      timing: OF_BUS,
+    });
+    this.#bus.onDeaf((isDeaf) => {
+      trace.add(owner.name, () => (isDeaf ? 'is deaf' : 'hears again'));
+      this.#isDeaf = isDeaf;
+      if (isDeaf) for (const connection of this.connections) connection.reconnect();
     });
     this.#source = new KafkaSource({
       settings: {
@@ -135,6 +142,11 @@ export class SimulatedPod implements ClientPod {
     return this.owner.state !== 'dead' && !this.isStopped;
   }
 
+  /** Whether it takes connections. */
+  get isOpen(): boolean {
+    return this.isLive && !this.#isDeaf;
+  }
+
   get isReady(): boolean {
     return this.#bus.notReady() === undefined && this.#source.notReady() === undefined;
   }
@@ -169,7 +181,7 @@ export class SimulatedPod implements ClientPod {
 
   admit(connection: ClientConnection, client: SimulatedClient, cursor: unknown): void {
     if (!this.connections.has(connection)) return;
-    if (this.isStopped) {
+    if (this.isStopped || this.#isDeaf) {
       connection.reconnect();
       return;
     }

@@ -180,7 +180,7 @@ export class World {
       takesMs: asked.takesMs,
       time,
       random: Random.of(plan.seed, name),
-      pods: () => this.livePods,
+      pods: () => this.livePods.filter(({ isOpen }) => isOpen),
       trace: (text) => this.trace.add(name, text),
     });
     this.clients.push(client);

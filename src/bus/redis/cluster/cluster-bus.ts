@@ -72,6 +72,8 @@ export class ClusterBus implements Bus {
   /** Topics that are spread, and of which a gap is told at the end of this turn: a node that is lost concerns several places. */
   readonly #gaps = new Set<string>();
   #onGap: GapListener = () => undefined;
+  #onDeaf: (isDeaf: boolean) => void = () => undefined;
+  readonly #deafLinks = new Set<RedisLink>();
   readonly #paces = new Set<ListenerPace>();
   #isStarted = false;
   #isPaused = false;
@@ -150,6 +152,10 @@ export class ClusterBus implements Bus {
 
   onGap(listener: GapListener): void {
     this.#onGap = listener;
+  }
+
+  onDeaf(listener: (isDeaf: boolean) => void): void {
+    this.#onDeaf = listener;
   }
 
   announce(text: string, keepMs: number): Promise<void> {
@@ -292,7 +298,7 @@ export class ClusterBus implements Bus {
   #createLink(word: string, histories: ReadonlyMap<string, HistorySettings>): RedisLink {
     const { prefix, log } = this.#options;
     const slot = slotOf(word);
-    return new RedisLink({
+    const link = new RedisLink({
       ...this.#options,
       // A slot that has gone and come back has lost its listeners, while others keep the connection busy.
       countsReceivers: true,
@@ -304,5 +310,11 @@ export class ClusterBus implements Bus {
       metrics: this.#totals.ofLink(),
       log: log.child({ link: word }),
     });
+    link.onDeaf((isDeaf) => {
+      if (isDeaf) this.#deafLinks.add(link);
+      else this.#deafLinks.delete(link);
+      this.#onDeaf(this.#deafLinks.size > 0);
+    });
+    return link;
   }
 }

@@ -18,6 +18,8 @@ export class FakeRedis {
   kept: readonly string[] = [];
   role = 'master';
   replicationId = 'a';
+  /** Pods beside this one that listen to what all pods do. */
+  otherListeners = 0;
   /** Why it refuses a command; undefined for one that it runs. */
   refusal: (command: Command) => string | undefined = () => undefined;
 
@@ -25,7 +27,7 @@ export class FakeRedis {
     const [key = '', value = '', option] = args;
     switch (name) {
       case 'PUBLISH':
-        return this.listening.deliver(key, value);
+        return this.listening.deliver(key, value) + (key === '@gaps' ? this.otherListeners : 0);
       case 'INFO':
         return `# Replication\r\nrole:${this.role}\r\nmaster_replid:${this.replicationId}\r\n`;
       case 'GET':

@@ -28,16 +28,19 @@ function setUp(t: TestContext) {
     metrics,
     log,
     clock: { ...clock, now: () => now },
-    timing: { beatMs: BEAT_MS, silenceMs: 4_000, settleMs: 1_500 },
+    timing: { beatMs: BEAT_MS, silenceMs: 4_000, deafMs: 15_000, settleMs: 1_500 },
   });
   const gaps: string[] = [];
   bus.onGap((topic) => gaps.push(topic));
+  const deaf: boolean[] = [];
+  bus.onDeaf((isDeaf) => deaf.push(isDeaf));
   t.after(() => bus.stop());
   return {
     redis,
     bus,
     log,
     gaps,
+    deaf,
     connected: async () => {
       const { values } = await metrics.busConnected.get();
       return Object.fromEntries(values.map(({ labels, value }) => [labels.connection, value]));
@@ -176,6 +179,99 @@ test('a connection over which nothing comes back for some heartbeats is made ane
   assert.equal(redis.listening.reconnects, 0);
   for (let beats = 1; beats < 4; beats += 1) await beat();
   assert.equal(redis.listening.reconnects, 1);
+});
+
+/** A pod whose listening connection is lost and not made again, after so many heartbeats, each with a reply of Redis. */
+async function lostFor(t: TestContext, beats: number, others = 1) {
+  const parts = await listening(t);
+  parts.redis.otherListeners = others;
+  parts.redis.listening.lose();
+  for (let count = 0; count < beats; count += 1) await parts.beat();
+  return parts;
+}
+
+const DEAF_BEATS = 15;
+
+test('a pod that hears nothing, while Redis says that others listen, is deaf, until it hears itself', async (t) => {
+  const { redis, deaf, beat } = await lostFor(t, DEAF_BEATS);
+  assert.deepEqual(deaf, []);
+  await beat();
+  assert.deepEqual(deaf, [true]);
+  redis.listening.connect();
+  await setImmediate();
+  await beat();
+  assert.deepEqual(deaf, [true, false]);
+});
+
+test('a pod is deaf too that listens to another server than it publishes to', async (t) => {
+  const { redis, deaf, beat } = await listening(t);
+  redis.otherListeners = 1;
+  redis.listening.isDeaf = true;
+  for (let count = 0; count <= DEAF_BEATS; count += 1) {
+    await beat();
+    redis.listening.connect();
+    await setImmediate();
+  }
+  assert.deepEqual(deaf, [true]);
+});
+
+test('a pod without subscribers hears itself, too', async (t) => {
+  const { redis, deaf, beat } = await started(t);
+  redis.otherListeners = 1;
+  for (let count = 0; count < 2 * DEAF_BEATS; count += 1) await beat();
+  redis.listening.lose();
+  for (let count = 0; count <= DEAF_BEATS; count += 1) await beat();
+  redis.listening.connect();
+  await setImmediate();
+  await beat();
+  assert.deepEqual(deaf, [true, false]);
+});
+
+test('a pod is not deaf where no other listens, or where Redis does not say so', async (t) => {
+  const { redis, deaf, beat } = await lostFor(t, 30, 0);
+  redis.otherListeners = 1;
+  redis.refusal = ([name]) => (name === 'PUBSUB' ? 'NOPERM no permission' : undefined);
+  for (let count = 0; count < 30; count += 1) await beat();
+  redis.refusal = ([name]) => (name === 'PUBLISH' ? 'CLUSTERDOWN The cluster is down' : undefined);
+  for (let count = 0; count < 30; count += 1) await beat();
+  assert.deepEqual(deaf, []);
+});
+
+test('what a pod did not hear before an outage of Redis, or while it read nothing, does not count', async (t) => {
+  const { redis, bus, deaf, beat } = await lostFor(t, DEAF_BEATS);
+  redis.commands.lose();
+  await beat();
+  redis.commands.connect();
+  await setImmediate();
+  for (let count = 1; count < DEAF_BEATS; count += 1) await beat();
+  bus.pause();
+  await beat();
+  bus.resume();
+  for (let count = 1; count < DEAF_BEATS; count += 1) await beat();
+  assert.deepEqual(deaf, []);
+  await beat();
+  assert.deepEqual(deaf, [true]);
+});
+
+test('a deaf pod publishes what it has in hand, since others hear it', async (t) => {
+  const { redis, bus, beat } = await lostFor(t, DEAF_BEATS);
+  const event = { channel: 'bids', payload: 'one' };
+  await assert.rejects(bus.publish('bids', [event]), PublishError);
+  await assert.rejects(bus.subscribed('bids', ['bids']));
+  await beat();
+  await bus.subscribed('bids', ['bids']);
+  const run = t.mock.method(redis, 'run');
+  await bus.publish('bids', [event]);
+  assert.ok(run.mock.calls.some(({ arguments: [command] }) => command.includes('one')));
+});
+
+test('a pod that was deaf tells of what was published meanwhile', async (t) => {
+  const { redis, bus, gaps, beat } = await lostFor(t, DEAF_BEATS + 1);
+  await bus.publish('bids', [{ channel: 'bids', payload: 'one' }]);
+  redis.listening.connect();
+  await setImmediate();
+  await beat();
+  assert.deepEqual(gaps, ['bids']);
 });
 
 test('while the pod reads nothing, a missing reply to SUBSCRIBE shows nothing', async (t) => {
