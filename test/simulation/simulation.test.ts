@@ -22,6 +22,20 @@ test('a seed gives the same run each time', { timeout: PATIENCE_MS }, async () =
   }
 });
 
+for (const topology of ['single', 'cluster'] as const) {
+  test(`a pod whose listening connections carry nothing is deaf, and no other, and hears again: ${topology}`, async () => {
+    const shared = await loadSimulatedGraph();
+    const fault = { kind: 'deaf-pod', atMs: 0, forMs: 14_000, pod: 0 } as const;
+    const plan = { ...planOf(1), topology, faults: [fault] };
+    const { violations, trace } = await run({ plan, shared, isTraced: true });
+    assert.deepEqual(violations, []);
+    const told = trace.flatMap((line) => /\w+: (?:is deaf|hears again)$/.exec(line)?.[0] ?? []);
+    const [first = '', ...others] = [...new Set(told)];
+    assert.match(first, /^pod1: is deaf$/);
+    assert.deepEqual(others, ['pod1: hears again']);
+  });
+}
+
 test('a part of a seed can be run alone, and prints all that happens', { timeout: PATIENCE_MS }, async () => {
   const { output, code } = await simulate('--seed', '1', '--keep', '{"faults":[0],"events":[0,1,2,4]}');
   assert.equal(code, 0, output);
