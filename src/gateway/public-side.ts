@@ -130,8 +130,9 @@ export async function createPublicSide(
     initTimeoutMs: config.INIT_TIMEOUT_MS,
   });
   const relocation = new Relocation({
+    settings: config,
     connections,
-    overMs: config.DRAIN_SECONDS * 1_000,
+    clock: systemClock,
     log: log.child({ part: 'bus' }),
   });
   bus.onDeaf((isDeaf) => relocation.heard(isDeaf));
