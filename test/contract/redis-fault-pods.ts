@@ -38,7 +38,11 @@ export async function startPod(
   const relay = await TcpRelay.start(t, server.port);
   const { bus, metrics } = createBus(
     { url: `redis://${user}127.0.0.1:${relay.port}` },
-    { prefix: 'faults:', timing: { beatMs: 200, silenceMs: 2_000, deafMs: 15_000, settleMs: SETTLE_MS }, clock },
+    {
+      prefix: 'faults:',
+      timing: { beatMs: 200, silenceMs: 2_000, deafMs: 15_000, settleMs: SETTLE_MS },
+      clock,
+    },
   );
   const pod: Pod = { bus, metrics, relay, heard: [], gaps: [] };
   bus.onGap((topic) => pod.gaps.push(topic));
