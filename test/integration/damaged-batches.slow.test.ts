@@ -9,7 +9,6 @@ import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { beginAt } from '../helpers/group-offsets.ts';
 import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
 import { itemLines } from '../helpers/kcat.ts';
-import { flipByteOfBatch } from '../helpers/log-segment.ts';
 import { startOwnKafka } from '../helpers/own-kafka.ts';
 import { fileScope, type Scope } from '../helpers/scope.ts';
 import { testNeeding, redisUrl } from '../helpers/services.ts';
@@ -61,48 +60,6 @@ async function setUp(t: TestContext) {
     },
   };
 }
-
-/** With two partitions, of which the second batch of the first is damaged. */
-async function setUpDamaged(t: TestContext) {
-  const set = await setUp(t);
-  const flip = () => flipByteOfBatch(set.folder, 1);
-  await set.send(0, 1, 2);
-  await set.send(0, 3, 4);
-  await flip();
-  await set.send(0, 5);
-  await set.send(1, 11, 12);
-  return { ...set, flip };
-}
-
-test('a damaged record batch stops its own partition until it can be read, and nothing else', async (t) => {
-  const { topic, received, send, flip, seen, consume } = await setUpDamaged(t);
-  const gateway = await consume({});
-  await gateway.untilMetric('sluice_bad_partitions', 1);
-  await send(1, 13);
-  await received.until(5);
-  assert.deepEqual(seen(), [1, 2, 11, 12, 13]);
-  await gateway.untilReady();
-  assert.equal(await gateway.metric('sluice_consumer_restarts_total'), 0);
-  const line = await gateway.untilLine(({ msg }) => msg.includes('record batch'));
-  assert.deepEqual([line['topic'], line['partition'], line['offset']], [topic, 0, 2]);
-  assert.match(String(line['error']), /checksum/);
-
-  await flip();
-  await received.until(8);
-  assert.deepEqual(seen(), [1, 2, 3, 4, 5, 11, 12, 13]);
-  await gateway.untilMetric('sluice_bad_partitions', 0);
-});
-
-test('with KAFKA_BAD_BATCH=skip the partition goes on behind a damaged batch, and the dead-letter topic names it', async (t) => {
-  const { admin, dead, received, seen, consume } = await setUpDamaged(t);
-  const gateway = await consume({ KAFKA_BAD_BATCH: 'skip' });
-  await received.until(5);
-  assert.deepEqual(seen(), [1, 2, 5, 11, 12]);
-  assert.equal(await gateway.metric('sluice_bad_batches_total'), 1);
-  assert.equal(await gateway.metric('sluice_bad_partitions'), 0);
-  const [letters] = await admin.fetchTopicOffsets(dead);
-  assert.equal(letters?.high, '1');
-});
 
 /**
  * Bytes of a record batch's header, and where they are. Only platformatic stops the partition if it can't tell where a batch

@@ -184,38 +184,6 @@ test('list ends where transactions end a partition: committed, aborted or still 
   assert.deepEqual([empty.code, empty.letters], [0, []]);
 });
 
-test('many letters are read to the end as it was, from where it is told to, and sent back in order', async (t) => {
-  const topic = await createTopic(t, { partitions: 2 });
-  const dead = await createTopic(t, { partitions: 2 });
-  const [producer, messagesIn] = [await kafkaProducer(t), await counter(t)];
-  const padding = 'x'.repeat(2_000);
-  for (let start = 0; start < 3_000; start += 100) {
-    const partition = (start / 100) % 2;
-    const messages = range(start, start + 100).map((offset) => ({
-      ...letterOf(topic, partition, offset, { value: padding }),
-      partition,
-    }));
-    await producer.send({ topic: dead, messages });
-  }
-  const listed = await deadLetters(t, dead, 'list');
-  assert.equal(listed.code, 0);
-  for (const partition of [0, 1]) {
-    const offsets = listed.letters.filter((each) => each.partition === partition).map((each) => each.offset);
-    assert.equal(offsets.length, 1_500);
-    const inOrder = offsets.toSorted((one, other) => one - other);
-    assert.deepEqual(offsets, inOrder);
-  }
-  const rest = await deadLetters(t, dead, 'list --from 0/1490,1/1500');
-  assert.deepEqual(
-    rest.letters.map(({ letter }) => letter.offset),
-    range(1_490, 1_500),
-  );
-  const replayed = await deadLetters(t, dead, 'replay --all --from 0/1000,1/1000');
-  assert.equal(replayed.letters.length, 1_000);
-  assert.match(replayed.stderr, /^go on behind them with --from 0\/1500,1\/1500$/m);
-  assert.equal(await messagesIn(topic), 1_000);
-});
-
 test('a replay that can not go on fails, and says how many were sent and where to go on', async (t) => {
   const topic = await createTopic(t);
   const dead = await createTopic(t);
@@ -229,23 +197,4 @@ test('a replay that can not go on fails, and says how many were sent and where t
   assert.match(stderr, new RegExp(`expected topics that exist .*, got dead letters of ${gone}`));
   assert.match(stderr, /^go on behind them with --from 0\/500$/m);
   assert.equal(await messagesIn(topic), 500);
-});
-
-test('what is missing is told: settings, the topic, a filter', async (t) => {
-  const nothing = await runCli(t, ['dead-letters', 'list']);
-  assert.equal(nothing.code, 1);
-  assert.match(nothing.stderr, /KAFKA_BROKERS: expected .*, got nothing\n {2}DEAD_LETTER_TOPIC: expected/);
-  const noTopic = await deadLetters(t, `none-${randomUUID()}`, 'list');
-  assert.equal(noTopic.code, 1);
-  assert.match(noTopic.stderr, /^sluice: DEAD_LETTER_TOPIC: expected a topic that exists/m);
-  for (const args of ['replay', 'list --nope', 'lst']) {
-    const { code, stderr } = await deadLetters(t, 'dead', args);
-    assert.equal(code, 2, args);
-    assert.match(stderr, /expected|Unknown option/);
-  }
-  const help = await runCli(t, ['dead-letters', '--help']);
-  assert.deepEqual(
-    [help.code, help.stdout.split('\n')[0]],
-    [0, 'sluice dead-letters list [--json] [filters]'],
-  );
 });

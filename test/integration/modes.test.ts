@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, startReady } from '../helpers/gateway.ts';
@@ -10,7 +9,7 @@ import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { kafkaBrokers, podSettings, redisUrl, testNeeding } from '../helpers/services.ts';
-import { createTopic, createTopics } from '../helpers/topic.ts';
+import { createTopic } from '../helpers/topic.ts';
 
 /** A test with Kafka or Redis. */
 const it = testNeeding('kafka', 'redis', 'kcat');
@@ -82,19 +81,6 @@ it('with Redis alone, a pod (an edge) delivers the events that another pod consu
   assert.deepEqual(numbersOf(received), upTo(500));
   assert.equal(await edge.metric('sluice_events_total'), 0);
   assert.equal((await postJson(`${edge.httpUrl}/events/${topic}`, {})).status, 404);
-});
-
-it('a pod is not ready before its topics exist, says which are missing, and consumes them once they exist', async (t) => {
-  const topic = `no-such-topic-${randomUUID()}`;
-  const gateway = await startGateway(t, { GRAPH: await itemGraph(t, topic), ...podSettings(topic) });
-  await gateway.untilNotReady(new RegExp(`topics missing: ${topic}`));
-  assert.equal((await fetch(`${gateway.adminUrl}/livez`)).status, 200);
-  await createTopics(await kafkaAdmin(t), [{ topic }]);
-  await gateway.untilReady();
-  const received = await subscribed(t, gateway);
-  await kcat(t, topic, itemLines([1]));
-  await received.until(1);
-  assert.equal(await gateway.stop(), 0);
 });
 
 for (const [what, settings, reason] of [

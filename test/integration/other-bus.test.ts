@@ -40,19 +40,6 @@ test('a gateway of another environment, with the same group and another Redis, t
   for (const pod of pods) await pod.untilReady();
 });
 
-test('a pod that starts after Redis has come back empty joins once a pod that runs has written the id again', async (t) => {
-  const { topic, settings, received, ours, key } = await environments(t);
-  const admin = await redisAdmin(t, ours);
-  const id = await admin.get(key);
-  assert.match(id ?? '', /^[\w-]{36}$/);
-  await admin.flushall();
-  const third = await startReady(t, settings);
-  assert.equal(await admin.get(key), id);
-  await third.untilMetric('sluice_partitions_assigned', 2);
-  await sendItems(t, topic, 0, EVENTS);
-  await assertAllCame(t, received, EVENTS);
-});
-
 test('pods move to another Redis with the BUS_ID of those that run, or when all have stopped', async (t) => {
   const { topic, settings, pods, received, ours, theirs, key } = await environments(t);
   const BUS_ID = (await (await redisAdmin(t, ours)).get(key)) ?? '';

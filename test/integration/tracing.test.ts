@@ -112,30 +112,3 @@ test('an event that its producer has not sampled adds nothing to the message, an
   await Promise.all([consuming.stop(), serving.stop()]);
   assert.deepEqual(collector.spans, []);
 });
-
-test('an event without a trace, or with a malformed one, is sampled by the pod that consumes it', async (t) => {
-  const collector = await OtlpCollector.start(t);
-  const { received, produce } = await start(t, {
-    ...collector.settings,
-    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: '1',
-  });
-  await produce('1', {});
-  // Results that are ready in one turn are written together, in one span.
-  await received.until(1);
-  await produce('2', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
-  await received.until(2);
-  const spans = await collector.until(12);
-  const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
-  assert.equal(roots.length, 2);
-  assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 2);
-  assert.ok(spans.every(({ traceId }) => traceId !== TRACE));
-});
-
-test('without variables of OpenTelemetry nothing is added to the message, and the trace of the producer ends', async (t) => {
-  const { received, inbox, backend, produce } = await start(t, {});
-  await produce('1', { traceparent: `00-${TRACE}-${PRODUCER}-01` });
-  await received.until(1);
-  assert.doesNotMatch((await inbox.until(1)).join(), /trace/);
-  assert.doesNotMatch(sentTo(backend).join(), new RegExp(TRACE));
-});
