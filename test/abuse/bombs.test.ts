@@ -53,29 +53,6 @@ for (const { title, text, code } of BOMBS) {
   });
 }
 
-test('documents that are all different evict each other, and are kept within a bound', (t) => {
-  const executor = newExecutor();
-  measured(t, 'distinct documents', 2_000, () => {
-    for (let index = 0; index < 2_000; index += 1)
-      executor.prepare(`subscription S${index} { event { id } }`);
-  });
-  const first = executor.prepare('subscription S1999 { event { id } }');
-  assert.equal(executor.prepare('subscription S1999 { event { id } }'), first);
-});
-
-test('variables of 60 KB are answered briefly', async (t) => {
-  const executor = newExecutor();
-  const operation = executor.prepare('subscription ($ids: [ID!]) { event(ids: $ids) { id } }');
-  assert.ok(operation instanceof Operation, JSON.stringify(operation));
-  const ids = Array.from({ length: 15_000 }, () => null);
-  measured(t, 'variables of 60 KB, all wrong', 20, () => {
-    for (let index = 0; index < 20; index += 1) executor.subscriptionField(operation, { ids });
-  });
-  const errors = executor.subscriptionField(operation, { ids });
-  assert.ok(Array.isArray(errors) && errors.length <= 51);
-  assert.ok(JSON.stringify(errors).length < 20_000);
-});
-
 /** One frame of a client, masked with zeros. */
 const PING = Buffer.from('\x81\x8f\0\0\0\0{"type":"ping"}', 'latin1');
 
@@ -132,20 +109,6 @@ test('a socket that sends a storm of messages is held, and closed past a bound t
   await gateway.untilMetric('sluice_connections', 1);
   await hasty.roundTrip();
 });
-
-for (const [name, opcode] of [
-  ['ping', 0x89],
-  ['pong', 0x8a],
-] as const) {
-  test(`a socket that is closed for its ${name} frames is read on, though more of them come`, async (t) => {
-    const gateway = await startItems(t, { MESSAGES_PER_SECOND: '10' });
-    const hostile = await connectAndInit(t, gateway.graphqlUrl);
-    await flood(hostile, Buffer.from([opcode, 0x80, 0, 0, 0, 0]), 10_000);
-    await gateway.untilMetric('sluice_connections', 0);
-    // For those before the close, and not once more.
-    assert.equal(await gateway.metric('sluice_held_connections_total'), 1);
-  });
-}
 
 test('a query whose result is no JSON is an error for its id, and the other operations go on', async (t) => {
   const resolvers = '{ Query: { big: () => 10n } }';

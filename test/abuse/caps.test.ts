@@ -122,52 +122,6 @@ test('a viewer has as many connections and operations as it may, on all connecti
   await (await connectAs(t, gateway, 'ann')).until(isAcknowledged);
 });
 
-test('all connections of a pod have as many operations as they may', async (t) => {
-  const gateway = await startItems(t, { MAX_OPERATIONS_PER_POD: '2' });
-  const [first, second] = (await connectSome(t, gateway, 2)) as [RawSocket, RawSocket];
-  first.subscribe('1', ITEM);
-  first.subscribe('2', ITEM);
-  await first.roundTrip();
-  assert.equal(await refusedCode(second, '1', {}), 'POD_FULL');
-  first.send({ type: 'complete', id: '1' });
-  await first.roundTrip();
-  second.subscribe('2', ITEM);
-  await gateway.untilMetric('sluice_subscribers', 2);
-  first.webSocket.close();
-  await gateway.untilMetric('sluice_connections', 1);
-  second.subscribe('3', ITEM);
-  await gateway.untilMetric('sluice_subscribers', 2);
-  assert.equal(await refusedCode(second, '4', {}), 'POD_FULL');
-});
-
-test('channels that a connection has just left count towards its cap', async (t) => {
-  const gateway = await startItems(t, { MAX_CHANNELS_PER_CONNECTION: '100', CHANNEL_LINGER_MS: '600000' });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  // As many as may come at once.
-  for (let n = 0; n < 200; n += 1) {
-    socket.subscribe(`${n}`, ITEM, { id: [`key-${n}`] });
-    socket.send({ type: 'complete', id: `${n}` });
-  }
-  await socket.roundTrip();
-  assert.equal(await gateway.metric('sluice_channels'), 100);
-  // Those in one packet are begun before any of them is done, so some are refused as too many at once.
-  assert.equal(await gateway.metric('sluice_refusals_total'), 100);
-  assert.equal(await refusedCode(socket, 'one-more', { id: ['one-more'] }), 'TOO_MANY_CHANNELS');
-});
-
-test('once the pod has left the channels of a connection, it may have as many again', async (t) => {
-  const gateway = await startItems(t, { MAX_CHANNELS_PER_CONNECTION: '2', CHANNEL_LINGER_MS: '200' });
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  for (let round = 0; round < 3; round += 1) {
-    const id = `${round}`;
-    socket.subscribe(id, ITEM, { id: [`${id}-a`, `${id}-b`] });
-    await gateway.untilMetric('sluice_channels', 2);
-    assert.equal(await refusedCode(socket, `refused-${id}`, {}), 'TOO_MANY_CHANNELS');
-    socket.send({ type: 'complete', id });
-    await gateway.untilMetric('sluice_channels', 0);
-  }
-});
-
 const keys = (first: number, count: number): string[] => range(first, first + count).map(String);
 
 test('a pod gives up channels that linger for new ones, and refuses what needs more than it may have', async (t) => {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
+import { serveHttp } from '../helpers/local-server.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
@@ -29,7 +28,7 @@ const GRAPH = `
 /** A back end that answers requests for `/quick…` at once, and others only when the gateway gives them up. */
 class SlowBackend {
   readonly #open = new Map<string, ServerResponse>();
-  readonly server = createServer((request, response) => {
+  readonly answer: RequestListener = (request, response) => {
     const name = request.url?.slice(1) ?? '';
     if (name.startsWith('quick')) {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(name));
@@ -37,7 +36,7 @@ class SlowBackend {
     }
     this.#open.set(name, response);
     response.once('close', () => this.#open.delete(name));
-  });
+  };
 
   untilAsked(name: string): Promise<void> {
     return eventually(() => assert.ok(this.#open.has(name), `expected a request for ${name}`));
@@ -51,13 +50,7 @@ class SlowBackend {
 const backend = new SlowBackend();
 
 async function start(scope: Scope): Promise<GatewayProcess> {
-  backend.server.listen(0, '127.0.0.1');
-  await once(backend.server, 'listening');
-  scope.after(() => {
-    backend.server.closeAllConnections();
-    backend.server.close();
-  });
-  const { port } = backend.server.address() as AddressInfo;
+  const port = await serveHttp(scope, backend.answer);
   const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
   return startGateway(scope, {
     GRAPH: folder,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { postJson } from '../helpers/http-exchange.ts';
+import { serveHttp } from '../helpers/local-server.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 
@@ -39,12 +38,12 @@ class Bank {
   readonly asked: string[] = [];
   readonly #held = new Set<ServerResponse>();
   #isOpen = false;
-  readonly server = createServer((request, response) => {
+  readonly serve: RequestListener = (request, response) => {
     this.asked.push(request.url?.slice(1) ?? '');
     if (this.#isOpen) answer(response);
     else this.#held.add(response);
     response.once('close', () => this.#held.delete(response));
-  });
+  };
 
   get held(): number {
     return this.#held.size;
@@ -53,16 +52,6 @@ class Bank {
   open(): void {
     this.#isOpen = true;
     for (const response of this.#held) answer(response);
-  }
-
-  async listen(t: TestContext): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    t.after(() => {
-      this.server.closeAllConnections();
-      this.server.close();
-    });
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 }
 
@@ -74,7 +63,7 @@ async function start(t: TestContext, bank: Bank, authenticate = '', settings = {
   const GRAPH_CODE = GRAPH.replace('AUTHENTICATE', authenticate);
   return startGateway(t, {
     GRAPH: await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH_CODE }),
-    BANK_URL: await bank.listen(t),
+    BANK_URL: `http://127.0.0.1:${await serveHttp(t, bank.serve)}`,
     EXECUTE_CONCURRENCY: String(PLACES),
     EXECUTE_TIMEOUT_MS: '600000',
     ...settings,
@@ -125,14 +114,7 @@ for (const [who, senderOf, authenticate, settings] of WAYS) {
     const posted = Array.from({ length: WAITING }, (_, n) => pay(`ann-posted-${n}`, ann));
     await eventually(async () => {
       const { running, waiting } = await executions(gateway);
-      assert.deepEqual(
-        { running, waiting, held: bank.held },
-        {
-          running: PLACES,
-          waiting: 2 * WAITING - PLACES,
-          held: PLACES,
-        },
-      );
+      assert.deepEqual([running, waiting, bank.held], [PLACES, 2 * WAITING - PLACES, PLACES]);
     });
     socket.webSocket.pause();
     const before = bank.asked.length;

@@ -1,5 +1,6 @@
 import { subscribeMessage } from '../../helpers/raw-socket.ts';
-import { attackWith, endless, frameHead, postHead, textFrame, upgradeRequest } from './raw-connections.ts';
+import { frame } from '../../fuzz/frame.ts';
+import { attackWith, endless, postHead, upgradeRequest } from './raw-connections.ts';
 import { repeated, text, wideJson, type Attacks } from './shapes.ts';
 
 /** Bytes, a little less than a message or a body may have. */
@@ -8,9 +9,9 @@ const LARGE = 65_000;
 /** ms for which slow connections stay. */
 const HELD_MS = 500;
 
-const ping = (bytes: number): Buffer => textFrame(`{"type":"ping","payload":{"a":"${text(bytes)}"}}`);
+const ping = (bytes: number): Buffer => frame(`{"type":"ping","payload":{"a":"${text(bytes)}"}}`);
 
-const HELLO = textFrame(JSON.stringify({ type: 'connection_init', payload: { pad: text(126) } }));
+const HELLO = frame(JSON.stringify({ type: 'connection_init', payload: { pad: text(126) } }));
 
 /** Opens a WebSocket and says hello, before it attacks. */
 function* greeted(pieces: Iterable<string | Buffer>): Generator<string | Buffer> {
@@ -20,13 +21,13 @@ function* greeted(pieces: Iterable<string | Buffer>): Generator<string | Buffer>
 }
 
 /** One byte of a text that goes on. */
-const fragment = (opcode: number): Buffer => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 0x78]);
+const fragment = (opcode: number): Buffer => frame('x', { opcode, isFinal: false });
 
 export const webSocketMessage: Attacks = {
   long: ({ gateway }) => attackWith(gateway.port, 200, () => greeted(repeated(ping(LARGE), 20))),
   wide: ({ gateway }) => {
     const variables = JSON.parse(wideJson(4_000)) as Record<string, unknown>;
-    const message = textFrame(JSON.stringify(subscribeMessage('1', '{ __typename }', variables)));
+    const message = frame(JSON.stringify(subscribeMessage('1', '{ __typename }', variables)));
     return attackWith(gateway.port, 100, () => greeted(repeated(message, 10)));
   },
   many: ({ gateway }) => {
@@ -34,7 +35,7 @@ export const webSocketMessage: Attacks = {
     return attackWith(gateway.port, 20, () => greeted(repeated(messages, 50)));
   },
   slow: ({ gateway }) => {
-    const part = Buffer.concat([frameHead(LARGE), Buffer.alloc(60_000, 'x')]);
+    const part = frame(text(60_000), { announced: LARGE });
     return attackWith(gateway.port, 2_500, () => greeted([part]), HELD_MS);
   },
   endless: ({ gateway }) => {

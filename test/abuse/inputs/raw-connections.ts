@@ -60,18 +60,6 @@ export const postHead = (length?: number): string =>
     length === undefined ? 'transfer-encoding: chunked' : `content-length: ${length}`
   }\r\n\r\n`;
 
-/** A text frame of a client, masked with zeros. */
-export function textFrame(text: string): Buffer {
-  return Buffer.concat([frameHead(Buffer.byteLength(text)), Buffer.from(text)]);
-}
-
-/** @param length from 126 to 65,535 */
-export function frameHead(length: number): Buffer {
-  const head = Buffer.from([0x81, 0xfe, 0, 0, 0, 0, 0, 0]);
-  head.writeUInt16BE(length, 2);
-  return head;
-}
-
 /** @returns the same piece again and again */
 export function* endless(piece: string | Buffer, first: string | Buffer = ''): Generator<string | Buffer> {
   if (first.length > 0) yield first;
