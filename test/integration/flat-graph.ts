@@ -6,6 +6,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kcat, type Line } from '../helpers/kcat.ts';
+import { range } from '../helpers/numbers.ts';
 
 const SCHEMA = path.join(import.meta.dirname, '../../loadtest/graphs/flat/schema.graphql');
 
@@ -14,6 +15,7 @@ const UPDATE = `subscription Update($channel: ID, $tag: String) {
 }`;
 
 const CHANNELS = 5;
+/** The whole topic, and two of its channels. */
 const WATCHED = [undefined, 'c1', 'c2'];
 
 /** The `seq` of probes, which come before the events that count. */
@@ -26,111 +28,72 @@ interface Update {
   readonly body_text: string;
 }
 
-interface FlatEvent {
-  readonly channel: string;
-  readonly seq: string;
-  readonly sentAt: number;
-  readonly bodyText: string;
-}
-
-/** What each subscription has brought: by its channel argument, and then by the channel of the events. */
-type Watched = Readonly<Record<string, Readonly<Record<string, readonly Update[]>>>>;
-
 /** The load test's own graph, on this topic. */
 export async function flatGraph(t: TestContext, topic: string): Promise<string> {
   const schema = await readFile(SCHEMA, 'utf8');
   return graphFolder(t, { 'schema.graphql': schema.replace('topic: "loadtest"', `topic: "${topic}"`) });
 }
 
-/** Events in turn over some channels, and one that Kafka gets without a key. */
-export function flatLines(count: number): Line[] {
-  const keyed = Array.from({ length: count }, (_, index) => {
-    const channel = `c${index % CHANNELS}`;
-    const seq = Math.floor(index / CHANNELS) + 1;
-    return { key: channel, value: flatEvent(channel, String(seq).padStart(10, '0')) };
-  });
-  return [...keyed, { value: flatEvent('keyless', '0000000001') }];
-}
-
-function flatEvent(channel: string, seq: string): string {
-  const event: FlatEvent = {
-    channel,
-    seq,
-    sentAt: 1_795_257_600_000 + Number(seq),
-    bodyText: `"${seq}" — ✓`,
-  };
-  return JSON.stringify(event);
-}
-
-/** The results that these events must give. */
-export function watchedOf(lines: readonly Line[]): Watched {
-  const updates = lines.map(({ value }) => {
-    const { channel, seq, sentAt, bodyText } = JSON.parse(value) as FlatEvent;
-    return { channel, seq, sent_at: sentAt, body_text: bodyText };
-  });
-  return byWatch((channel) =>
-    updates.filter((update) => channel === undefined || update.channel === channel),
+/** What clients get of events in turn over some channels, and of one that Kafka gets without a key. */
+export function updates(count: number): Update[] {
+  const keyed = range(0, count).map((n) =>
+    updateOf(`c${n % CHANNELS}`, String(Math.floor(n / CHANNELS) + 1).padStart(10, '0')),
   );
+  return [...keyed, updateOf('keyless', '0000000001')];
 }
 
-function byWatch(updatesOf: (channel: string | undefined) => readonly Update[]): Watched {
-  return Object.fromEntries(
-    WATCHED.map((watch) => {
-      const channels: Record<string, Update[]> = {};
-      for (const update of updatesOf(watch)) (channels[update.channel] ??= []).push(update);
-      return [watch ?? 'all', channels];
-    }),
-  );
-}
+const updateOf = (channel: string, seq: string): Update => ({
+  channel,
+  seq,
+  sent_at: 1_795_257_600_000 + Number(seq),
+  body_text: `"${seq}" — ✓`,
+});
 
-/** Subscriptions to the whole topic and to two of its channels, live. */
+export const linesOf = (all: readonly Update[]): Line[] =>
+  all.map(({ channel, seq, sent_at: sentAt, body_text: bodyText }) => ({
+    ...(channel !== 'keyless' && { key: channel }),
+    value: JSON.stringify({ channel, seq, sentAt, bodyText }),
+  }));
+
+/** A subscription that is live. */
 export class FlatWatch {
-  readonly #received: Map<string | undefined, Received<{ update: Update }>>;
+  readonly #channel: string | undefined;
+  readonly #received: Received<{ update: Update }>;
 
-  private constructor(received: Map<string | undefined, Received<{ update: Update }>>) {
-    this.#received = received;
+  private constructor(client: ReturnType<typeof graphqlClient>, channel: string | undefined) {
+    const variables = channel === undefined ? {} : { channel, tag: `tag of ${channel}` };
+    this.#channel = channel;
+    this.#received = new Received(client, UPDATE, variables);
   }
 
   /** Servers do not say when they listen to a channel, so events are sent until some arrive. */
   static async start(t: TestContext, topic: string, urls: readonly string[]): Promise<FlatWatch[]> {
-    const watches = urls.map((url) => {
-      const client = graphqlClient(t, url);
-      return new FlatWatch(
-        new Map(
-          WATCHED.map((channel, index) => {
-            const variables = channel === undefined ? {} : { channel, tag: `tag ${index}` };
-            return [channel, new Received<{ update: Update }>(client, UPDATE, variables)];
-          }),
-        ),
-      );
-    });
-    const probes = ['c1', 'c2'].map((channel) => ({ key: channel, value: flatEvent(channel, PROBE) }));
+    const clients = urls.map((url) => graphqlClient(t, url));
+    const watches = clients.flatMap((client) => WATCHED.map((channel) => new FlatWatch(client, channel)));
+    const probes = linesOf([updateOf('c1', PROBE), updateOf('c2', PROBE)]);
     await eventually(async () => {
       await kcat(t, topic, probes);
-      for (const { live } of watches) assert.ok(live, 'a subscription has brought nothing yet');
+      const isLive = watches.every((watch) => watch.#received.results.length > 0);
+      assert.ok(isLive, 'a subscription has brought nothing yet');
     });
     return watches;
   }
 
-  get live(): boolean {
-    return [...this.#received.values()].every(({ results }) => results.length > 0);
-  }
-
-  /** Waits until there are as many results as these events come to. */
-  async until(lines: readonly Line[]): Promise<Watched> {
-    const expected = watchedOf(lines);
-    for (const [channel, received] of this.#received) {
-      const wanted = Object.values(expected[channel ?? 'all'] ?? {}).flat().length;
-      while (this.#updates(channel).length < wanted) await received.until(received.results.length + 1);
-    }
-    return byWatch((channel) => this.#updates(channel));
+  /** Of these it gets those of its channel, and nothing else; in order, but for an order between channels. */
+  async assertGets(all: readonly Update[]): Promise<void> {
+    const wanted = all.filter(({ channel }) => this.#channel === undefined || channel === this.#channel);
+    const { results } = this.#received;
+    while (this.#updates().length < wanted.length) await this.#received.until(results.length + 1);
+    assert.deepEqual(byChannel(this.#updates()), byChannel(wanted));
   }
 
   /** All results but probes. A result that is no update is kept as it is, so that the comparison fails. */
-  #updates(channel: string | undefined): Update[] {
-    const results = this.#received.get(channel)?.results ?? [];
-    return results
+  #updates(): Update[] {
+    return this.#received.results
       .map((result) => result.data?.update ?? (result as unknown as Update))
       .filter(({ seq }) => seq !== PROBE);
   }
 }
+
+const byChannel = (all: readonly Update[]): Update[] =>
+  all.toSorted((one, other) => String(one.channel).localeCompare(String(other.channel)));
