@@ -43,10 +43,10 @@ for (let from = 0; from < all.length; from += BATCH) {
     const urls = servers.flatMap(({ url }) => [url, url]);
     const watches = await FlatWatch.start(t, topic, urls);
 
-    const all = updates(EVENTS);
-    await kcat(t, topic, linesOf(all));
+    const events = updates(EVENTS);
+    await kcat(t, topic, linesOf(events));
 
-    for (const watch of watches) await watch.assertGets(all);
+    for (const watch of watches) await watch.assertGets(events);
     const endings = await Promise.all(servers.map((server) => server.stop()));
     for (const ending of endings) assert.deepEqual(ending, { code: 0, complaints: '' });
   });
