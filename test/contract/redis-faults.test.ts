@@ -179,6 +179,20 @@ for (const [state, setting, refused, taken] of [
   });
 }
 
+test('redis: nothing is published to an old master that lives on as a replica', async (t) => {
+  const [old, promoted] = [await startRedis(t), await startRedis(t)];
+  const [a, b] = [await startPod(t, old), await startPod(t, old)];
+  const client = await redisAdmin(t, old);
+  await quiet(client, a, b);
+  await client.replicaof('127.0.0.1', promoted.port);
+  await eventually(() => assert.rejects(a.bus.publish(TOPIC, [{ channel: CHANNEL, payload: 'no' }])));
+  a.relay.moveTo(promoted.port);
+  b.relay.moveTo(promoted.port);
+  await publish(a, numbered(10));
+  await untilHeard(numbered(10), a, b);
+  assert.ok(Number((await a.metrics.redisNotMaster.get()).values[0]?.value) >= 1);
+});
+
 test('redis: listeners on a promoted replica are told when it lacks what a publisher had published before', async (t) => {
   const [old, promoted] = [await startRedis(t), await startRedis(t)];
   const replica = await redisAdmin(t, promoted);
