@@ -53,6 +53,16 @@ for (const { title, text, code } of BOMBS) {
   });
 }
 
+test('documents that are all different evict each other, and are kept within a bound', (t) => {
+  const executor = newExecutor();
+  measured(t, 'distinct documents', 2_000, () => {
+    for (let index = 0; index < 2_000; index += 1)
+      executor.prepare(`subscription S${index} { event { id } }`);
+  });
+  const first = executor.prepare('subscription S1999 { event { id } }');
+  assert.equal(executor.prepare('subscription S1999 { event { id } }'), first);
+});
+
 /** One frame of a client, masked with zeros. */
 const PING = Buffer.from('\x81\x8f\0\0\0\0{"type":"ping"}', 'latin1');
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
+import type { Duplex } from 'node:stream';
 import test, { type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { embedGateway } from '../helpers/embedded-gateway.ts';
@@ -77,6 +78,20 @@ test('a client that sends no connection_init is closed with 4408, one that subsc
   const hasty = await connect(t, (await embedded()).graphqlUrl);
   hasty.subscribe('1', ITEM);
   assert.equal((await hasty.closed).code, 4401);
+});
+
+test('an error of variables says where they are declared', async (t) => {
+  const gateway = await embedded();
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  for (const [id, text] of [
+    ['1', 'subscription (\n  $id: [ID!]!\n) { item(id: $id) { id } }'],
+    ['2', 'query (\n  $id: Boolean!\n) { __typename @include(if: $id) }'],
+  ] as const) {
+    socket.subscribe(id, text);
+    const { type, payload } = await socket.until((message) => message.id === id);
+    const [error] = type === 'error' ? (payload as object[]) : (payload as { errors: object[] }).errors;
+    assert.deepEqual((error as { locations?: unknown }).locations, [{ line: 2, column: 3 }]);
+  }
 });
 
 test('an operation gets nothing of the one that had its id before, which a slow resolver holds up', async (t) => {
@@ -234,9 +249,31 @@ test('a message in more frames than clients have any reason for closes its conne
   await checkBystander();
 });
 
+test('a large message in small packets is read', async (t) => {
+  const gateway = await embedded();
+  const checkBystander = await bystander(t, gateway);
+  const socket = await connectAndInit(t, gateway.graphqlUrl);
+  const { _socket: stream } = socket.webSocket as unknown as { _socket: Duplex };
+  const message = textFrame(JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(60_000) } }));
+  for (let at = 0; at < message.length; at += 1_400) await written(stream, message.subarray(at, at + 1_400));
+  await socket.until(({ type }) => type === 'pong');
+  await checkBystander();
+});
+
 test('the gateway answers a WebSocket ping with the bytes of the ping', async (t) => {
   const { webSocket } = await connectAndInit(t, (await embedded()).graphqlUrl);
   const pong = once(webSocket, 'pong');
   webSocket.ping('are you there?');
   assert.equal(String((await pong)[0]), 'are you there?');
 });
+
+/** Resolves once the operating system has the bytes. */
+const written = (stream: Duplex, bytes: Buffer): Promise<void> =>
+  new Promise((resolve) => void stream.write(bytes, () => resolve()));
+
+/** A text frame of a client, masked with zeros. */
+function textFrame(text: string): Buffer {
+  const head = Buffer.from([0x81, 0xfe, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt16BE(Buffer.byteLength(text), 2);
+  return Buffer.concat([head, Buffer.from(text)]);
+}

@@ -8,7 +8,7 @@ import { isAfter } from '../../src/events/log-position.ts';
 import { deletionOf } from '../../src/events/deletion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Inbox } from '../helpers/inbox.ts';
-import { upTo } from '../helpers/numbers.ts';
+import { range, upTo } from '../helpers/numbers.ts';
 import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs, testNeeding } from '../helpers/services.ts';
 import { ALL, event, keepLong, numberIn, SIZE, TOPIC } from './history.ts';
@@ -56,6 +56,12 @@ const epochOf = async (bus: Bus): Promise<string> =>
 /** A pod of another version of the gateway, or of another graph. */
 const startWithout = async (t: TestContext, url: string): Promise<Bus> => (await startBus(t, { url })).bus;
 
+/** Ten events, none of which waits for another. */
+const publishTen = (bus: Bus, first: number) =>
+  range(first, first + 10).map((o) =>
+    bus.publish(TOPIC, [{ channel: CHANNEL, payload: JSON.stringify({ o }) }]),
+  );
+
 /** From another partition than `event`. */
 const fromOther = (n: number) =>
   event(100 + n, CHANNEL).map((publication) => ({
@@ -92,6 +98,60 @@ const placeIn = (payload: Buffer | string) => {
   const { o, e } = JSON.parse(payload.toString()) as { o: number; e?: number };
   return e === undefined ? `${o}` : `${o}.${e}`;
 };
+
+test('redis: an offset that comes again in a higher leader epoch is another event for all pods, and tells no gap', async (t) => {
+  const { server, pod, client } = await setUp(t);
+  const other = await startKeeping(t, server.port);
+  for (const n of [1, 2, 3]) await pod.bus.publish(TOPIC, inEpoch(5, n));
+  const epoch = await epochOf(pod.bus);
+  await other.publish(TOPIC, [...inEpoch(6, 2), ...inEpoch(6, 3)]);
+  await pod.bus.publish(TOPIC, [...inEpoch(5, 3), ...inEpoch(6, 3), ...inEpoch(6, 4), ...inEpoch(7, 5)]);
+  assert.deepEqual((await pod.inbox.until(7)).map(placeIn), [
+    '1.5',
+    '2.5',
+    '3.5',
+    '2.6',
+    '3.6',
+    '4.6',
+    '5.7',
+  ]);
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '5.7');
+  assert.equal(await epochOf(pod.bus), epoch);
+  assert.deepEqual(pod.gaps, []);
+});
+
+test('redis: fields that pods of the version before have written say no leader epoch, so that offsets alone decide', async (t) => {
+  const { pod, client } = await setUp(t);
+  await pod.bus.publish(TOPIC, inEpoch(undefined, 3));
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '3');
+  await pod.bus.publish(TOPIC, [
+    ...inEpoch(6, 2),
+    ...inEpoch(6, 3),
+    ...inEpoch(6, 4),
+    ...inEpoch(undefined, 4),
+  ]);
+  assert.deepEqual((await pod.inbox.until(2)).map(placeIn), ['3', '4.6']);
+  // They compare it as a number.
+  assert.equal(Math.floor(Number(await client.hget(STATE_KEY, 'offset::0'))), 4);
+});
+
+test('redis: an offset that comes again in the same leader epoch, after a reset of the position, is another event for all pods', async (t) => {
+  const { server, pod, client } = await setUp(t);
+  const other = await startKeeping(t, server.port);
+  const reset = (leaderEpoch: number, n: number) => inEpoch(1e10 + leaderEpoch, n);
+  for (const n of [1, 2, 3]) await pod.bus.publish(TOPIC, inEpoch(5, n));
+  const epoch = await epochOf(pod.bus);
+  await other.publish(TOPIC, [...reset(5, 2), ...reset(5, 3)]);
+  await pod.bus.publish(TOPIC, [...inEpoch(5, 3), ...reset(5, 3), ...reset(4, 4), ...reset(5, 4)]);
+  const all = ['1.5', '2.5', '3.5', '2.10000000005', '3.10000000005', '4.10000000005'];
+  assert.deepEqual((await pod.inbox.until(6)).map(placeIn), all);
+  assert.equal(await client.hget(STATE_KEY, 'offset::0'), '4.10000000005');
+  assert.equal(await epochOf(pod.bus), epoch);
+  assert.deepEqual(pod.gaps, []);
+  // Pods of the version before compare it as a number.
+  const asNumber = await client.eval("return math.floor(tonumber('4.10000000005')) .. ''", 0);
+  assert.equal(asNumber, '4');
+});
 
 test('redis: scripts compare positions as pods do', async (t) => {
   const { client } = await setUp(t);
@@ -147,6 +207,28 @@ for (const [name, read] of Object.entries({ 'a read': true, 'the next deletion':
     assert.deepEqual(await deletions(), { sequence: 5, deleted: 4, forgottenUpTo: 2 });
   });
 }
+
+test('redis: two pods that publish give each event a position of its own', async (t) => {
+  const { server, pod } = await setUp(t);
+  const other = await startKeeping(t, server.port);
+  await Promise.all([...publishTen(pod.bus, 0), ...publishTen(other, 100)]);
+  const sequences = (await pod.inbox.until(20)).map((payload) => positionOf(payload)?.sequence);
+  assert.deepEqual(sequences, upTo(20));
+});
+
+test('redis: what another version of the gateway publishes without history ends the epoch', async (t) => {
+  const { server, pod } = await setUp(t);
+  const older = await startWithout(t, server.url);
+  await publish(pod.bus, 1);
+  const before = await epochOf(pod.bus);
+  assert.equal(await epochOf(pod.bus), before);
+  await publish(older, 2);
+  assert.deepEqual(await heardBy(pod.inbox, 2), [1, 2]);
+  const after = await epochOf(pod.bus);
+  assert.notEqual(after, before);
+  await publish(pod.bus, 3);
+  assert.equal(positionOf((await pod.inbox.until(3))[2] ?? '')?.epoch, after);
+});
 
 test('redis: a connection that is lost while others publish loses nothing', async (t) => {
   const { pod, other, client } = await setUpTwo(t);
@@ -222,6 +304,15 @@ test('redis: nothing is read while Redis has no memory, since what is published 
   await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
 });
 
+test('redis: what was published while Redis had no memory ends the epoch, though the next event comes at once', async (t) => {
+  const { pod, client } = await setUp(t);
+  await publish(pod.bus, 1);
+  const before = await epochOf(pod.bus);
+  await withoutMemory(client, () => publish(pod.bus, 2));
+  await publish(pod.bus, 3);
+  assert.notEqual(await epochOf(pod.bus), before);
+});
+
 test('redis: a list that Redis has evicted is told to be incomplete', async (t) => {
   const { pod, client } = await setUp(t);
   await publish(pod.bus, 1);
@@ -292,6 +383,20 @@ test('redis: Redis replies with no more than is asked for', async (t) => {
 /** Bytes that Redis has sent. */
 const outputOf = async (client: Redis): Promise<number> =>
   Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+
+test('redis: one call asks for more channels than Redis looks at in one go', async (t) => {
+  const { bus } = (await setUp(t)).pod;
+  const channels = upTo(1_200).map((n) => `${CHANNEL}${n}`);
+  const joined = [channels[3], channels[700], channels[1_199]].map((channel) => channel ?? '');
+  await Promise.all(joined.map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
+  assert.deepEqual([...(await bus.subscribed(TOPIC, channels))], joined);
+  await bus.publish(TOPIC, event(1, ...joined));
+  const read = await bus.readHistory(TOPIC, joined, 0, ALL);
+  assert.deepEqual(
+    read.channels.map(({ messages }) => messages.map(numberIn)),
+    [[1], [1], [1]],
+  );
+});
 
 test('redis: while Redis takes no writes, events are published without history, and the epoch ends', async (t) => {
   const { pod, client } = await setUp(t);

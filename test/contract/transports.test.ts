@@ -304,7 +304,7 @@ async function overEach(t: TestContext, gateway: GatewayProcess): Promise<readon
 for (const { way, start } of WAYS) {
   describe(`subscriptions over all transports, by ${way}`, () => {
     it('are kept in use while no event comes', async (t) => {
-      const gateway = await start(t, { PING_SECONDS: '2' });
+      const gateway = await start(t, { PING_SECONDS: '3' });
       const askings = await overEach(t, gateway);
       const before = askings.map(({ heartbeats }) => heartbeats);
       for (const [index, asking] of askings.entries())

@@ -198,3 +198,22 @@ test('a replay that can not go on fails, and says how many were sent and where t
   assert.match(stderr, /^go on behind them with --from 0\/500$/m);
   assert.equal(await messagesIn(topic), 500);
 });
+
+test('what is missing is told: settings, the topic, a filter', async (t) => {
+  const nothing = await runCli(t, ['dead-letters', 'list']);
+  assert.equal(nothing.code, 1);
+  assert.match(nothing.stderr, /KAFKA_BROKERS: expected .*, got nothing\n {2}DEAD_LETTER_TOPIC: expected/);
+  const noTopic = await deadLetters(t, `none-${randomUUID()}`, 'list');
+  assert.equal(noTopic.code, 1);
+  assert.match(noTopic.stderr, /^sluice: DEAD_LETTER_TOPIC: expected a topic that exists/m);
+  for (const args of ['replay', 'list --nope', 'lst']) {
+    const { code, stderr } = await deadLetters(t, 'dead', args);
+    assert.equal(code, 2, args);
+    assert.match(stderr, /expected|Unknown option/);
+  }
+  const help = await runCli(t, ['dead-letters', '--help']);
+  assert.deepEqual(
+    [help.code, help.stdout.split('\n')[0]],
+    [0, 'sluice dead-letters list [--json] [filters]'],
+  );
+});

@@ -24,7 +24,7 @@ const SUBSCRIPTIONS_PER_CLIENT = 20;
 /** Then events that have not come to all are sent once more: those behind a fault may be among what it has lost. */
 const LAST_MS = 5_000;
 
-const KILLS = 2;
+const KILLS = 4;
 
 /** Before a fault. */
 const PUBLISHES_BEFORE = 60;
@@ -89,6 +89,9 @@ export interface Stream {
   start(more: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   /** Resolves when the first pod has published so many more events. */
   flow(publishes?: number): Promise<void>;
+  /** Sends nothing more, and resolves when all that was sent has come. */
+  hold(): Promise<void>;
+  release(): void;
 }
 
 /**
@@ -124,6 +127,11 @@ export async function accountOf(
       const published = (await pods[0]?.metric('sluice_publishes_total')) ?? 0;
       await pods[0]?.untilAtLeast('sluice_publishes_total', published + publishes);
     },
+    async hold() {
+      await sender.hold();
+      await untilLast(subscribers, sender);
+    },
+    release: () => sender.release(),
   };
   await stream.flow();
   await happen(stream);

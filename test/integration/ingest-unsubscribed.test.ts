@@ -41,6 +41,11 @@ const events = (from: number, to: number) => itemLines(range(from, to), (n) => n
 const wanted = (from: number, to: number, ...ids: number[]) =>
   range(from, to).filter((n) => ids.includes(n % 10));
 
+async function sumOf(pods: readonly GatewayProcess[], metric: string): Promise<number> {
+  const values = await Promise.all(pods.map((pod) => pod.metric(metric)));
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 test('events without a subscriber are counted and committed, not published; a subscriber that joins gets all events from then on', async (t) => {
   const topic = await createTopic(t, { partitions: 2 });
   const [pod] = (await startPods(t, topic)) as [GatewayProcess];
@@ -76,6 +81,30 @@ test('events without a subscriber are counted and committed, not published; a su
   await publisher.publish(`${topic}:marker`, '');
   await eventually(() => assert.equal(heard.at(-1), 'marker'));
   assert.equal(heard.length, 101);
+});
+
+test('a subscriber gets its events from both pods that consume them, and each pod skips events without a subscriber on either pod', async (t) => {
+  const topic = await createTopic(t, { partitions: 6 });
+  const pods = await startPods(t, topic, 2);
+  const [one, other] = pods as [GatewayProcess, GatewayProcess];
+  const subscribers = [
+    { received: await toItems(t, one, 1, 2), expected: wanted(0, 1_000, 1, 2) },
+    { received: await toItems(t, other, 2, 3, 4), expected: wanted(0, 1_000, 2, 3, 4) },
+  ];
+
+  await kcat(t, topic, events(0, 1_000));
+  for (const { received, expected } of subscribers) {
+    await received.until(expected.length);
+    assert.deepEqual(
+      numbersOf(received).toSorted((a, b) => a - b),
+      expected,
+    );
+  }
+  await eventually(async () => assert.equal(await sumOf(pods, 'sluice_unsubscribed_events_total'), 600));
+  assert.equal(await sumOf(pods, 'sluice_publishes_total'), 400);
+  // Both pods listen for id 2.
+  assert.equal(await sumOf(pods, 'sluice_messages_total'), 500);
+  assert.equal(await sumOf(pods, 'sluice_events_total'), 1_000);
 });
 
 test('keyFrom: KAFKA_KEY: messages without a subscriber are not parsed, events with one arrive', async (t) => {

@@ -211,3 +211,31 @@ test('a consumer that crashes without restarting is replaced, and the pod is not
   assert.equal(ingest.inspect().lastError, 'a fault');
   assert.equal((await metrics.consumerRestarts.get()).values[0]?.value, 1);
 });
+
+test('a look at the consumer shows the position and the lag of each partition, and which one waits for the bus', async (t) => {
+  const kafka = await useKafka(t, 2);
+  const { seen, ingest } = await startIngest(t, kafka);
+  const toFirst = (from: number, to: number) =>
+    kafka.send(numbered(from, to).map((message) => ({ ...message, partition: 0 })));
+  await toFirst(1, 3);
+  const inspected = () =>
+    ingest
+      .inspect()
+      .partitions.map((partition) => ({ ...partition, lagSeconds: 0 }))
+      .toSorted((one, other) => one.partition - other.partition);
+  const at = { topic: kafka.topic, state: 'consuming', reason: undefined, lagSeconds: 0 };
+  const idle = { ...at, partition: 1, position: 0, highWatermark: 0, lag: 0 };
+  const first = { ...at, partition: 0, lag: 0 };
+  await eventually(() => assert.deepEqual(inspected(), [{ ...first, position: 2, highWatermark: 2 }, idle]));
+  assert.equal(ingest.inspect().connected, true);
+  seen.away = true;
+  await toFirst(3, 4);
+  await eventually(() => assert.equal(inspected()[0]?.state, 'held'));
+  const { reason = '', ...rest } = inspected()[0] ?? {};
+  const { reason: _none, ...held } = { ...first, state: 'held', position: 2, highWatermark: 3, lag: 1 };
+  assert.deepEqual(rest, held);
+  assert.match(reason, /acknowledged 0 of 1/);
+  assert.deepEqual(inspected()[1], idle);
+  seen.away = false;
+  await eventually(() => assert.deepEqual(inspected(), [{ ...first, position: 3, highWatermark: 3 }, idle]));
+});

@@ -19,7 +19,7 @@ function accountOn(
   t: TestContext,
   cluster: RedisCluster,
   { history, isSpread }: (typeof TOPICS)[keyof typeof TOPICS],
-  happen: (word: string) => Promise<unknown>,
+  happen: (word: string) => Promise<unknown> = () => Promise.resolve(),
 ) {
   const redis = (_pod: number, topic: string) => ({
     REDIS_CLUSTER: cluster.nodes.join(','),
@@ -30,29 +30,36 @@ function accountOn(
   return accountOf(t, { ...SEVERAL_KEYS, history, redis }, (stream) => happen(wordOf(stream)));
 }
 
+// With history it is so while a slot moves: see below.
+for (const name of ['a topic without history', 'a topic that is spread'] as const) {
+  test(`two pods, ${name} and a cluster of three masters: each subscriber gets exactly its own events, in order per key`, async (t) => {
+    const { delivered, owed, gaps } = await accountOn(t, await startCluster(t), TOPICS[name]);
+    assert.deepEqual([delivered, gaps], [owed, 0]);
+  });
+}
+
 for (const [name, topic] of Object.entries(TOPICS)) {
   test(`two pods and ${name}, of which a slot moves in mid-stream: what is missing is told and counted`, async (t) => {
     const cluster = await startCluster(t);
     const { delivered, owed, gaps } = await accountOn(t, cluster, topic, cluster.move);
     if (topic.history !== 'null') assert.deepEqual([delivered, gaps], [owed, 0]);
   });
-}
 
-// The contract of the bus has this and other faults with each kind of topic.
-test('two pods and a topic that is spread, of which a master is killed in mid-stream: what is sent afterwards comes late, and what is missing is told and counted', async (t) => {
-  const cluster = await startCluster(t, { replicas: 1 });
-  let began = Infinity;
-  const { toldOf } = await accountOn(t, cluster, TOPICS['a topic that is spread'], async (word) => {
-    const master = await cluster.masterOf(word);
-    began = Date.now();
-    await master.stop('SIGKILL');
-    await cluster.replaced(word, master);
+  test(`two pods and ${name}, whose master is killed in mid-stream: what is sent afterwards comes late, and what is missing is told and counted`, async (t) => {
+    const cluster = await startCluster(t, { replicas: 1 });
+    let began = Infinity;
+    const account = await accountOn(t, cluster, topic, async (word) => {
+      const master = await cluster.masterOf(word);
+      began = Date.now();
+      await master.stop('SIGKILL');
+      await cluster.replaced(word, master);
+    });
+    assert.deepEqual(
+      account.toldOf.filter((at) => at > began),
+      [],
+    );
   });
-  assert.deepEqual(
-    toldOf.filter((at) => at > began),
-    [],
-  );
-});
+}
 
 testRefusedLogin('a Redis Cluster', async (t) => {
   const { nodes, clients } = await startCluster(t);
