@@ -29,6 +29,9 @@ const STANDARD: Partial<Record<ScenarioName, Partial<Pick<Size, 'clients' | 'per
   {
     cuts: { faultSeconds: 60 },
     storm: { clients: 4_000, perSecond: 10, faultSeconds: 3 },
+    'redis-killed': { faultSeconds: 2 },
+    'redis-emptied': { faultSeconds: 2 },
+    failover: { faultSeconds: 2 },
   };
 
 export const command = defineCommand({
@@ -42,7 +45,10 @@ export const command = defineCommand({
     channels: { type: 'string', default: '10', help: 'keys that events and clients are dealt out to' },
     rate: { type: 'string', help: 'events a second, over all channels (40; storm: 10)' },
     seconds: { type: 'string', default: '5', help: 'seconds of stream before what happens, and after it' },
-    lasting: { type: 'string', help: 'seconds of what lasts (redis-frozen: 10; cuts: 60; storm, away: 3)' },
+    lasting: {
+      type: 'string',
+      help: 'seconds of what lasts (cuts: 60; storm: 3; Redis that is away: 2; frozen: 10)',
+    },
     before: {
       type: 'string',
       help: 'built folder of another version: rolling goes from it to this one, back and again',
@@ -51,6 +57,10 @@ export const command = defineCommand({
       type: 'string',
       default: 'single',
       help: 'single, sentinel or cluster; the latter two where nothing happens to Redis',
+    },
+    stock: {
+      type: 'boolean',
+      help: 'clients know nothing of cursors and gaps, and subscribe to a field without history',
     },
     settings: { type: 'string', default: '', help: 'of the pods, NAME=value, separated by spaces' },
     logs: { type: 'boolean', help: 'show what the pods have complained of, also where all is well' },
@@ -68,6 +78,7 @@ export const command = defineCommand({
         perSecond: wholeNumber('rate', values.rate ?? String(perSecond), 1, 500),
         calmSeconds: wholeNumber('seconds', values.seconds, 1, 60),
         faultSeconds: wholeNumber('lasting', values.lasting ?? String(faultSeconds), 1, 120),
+        stock: values.stock === true,
       };
     };
     const deployment: Deployment = {

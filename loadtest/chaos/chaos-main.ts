@@ -1,7 +1,7 @@
 /** A process of clients that resume. It gets its assignment as an argument and commands over IPC. */
 import type { ChaosAnswers, ChaosAssignment, ChaosCommand, Numbers } from './chaos-messages.ts';
 import { ResumingClient } from './resuming-client.ts';
-import { groupOf, subscriptionOf, TIMED_SUBSCRIPTION } from './subscriptions.ts';
+import { groupOf, stockSubscriptionOf, subscriptionOf, TIMED_SUBSCRIPTION } from './subscriptions.ts';
 
 /** Clients that connect in each step at first: fewer than two pods take in a second. */
 const STEP = { clients: 40, ms: 100 };
@@ -18,15 +18,17 @@ const {
   clients: count,
   channels,
   times,
+  stock,
 } = JSON.parse(process.argv[2] ?? '') as ChaosAssignment;
 const delays: number[] = [];
+const dealOut = stock ? stockSubscriptionOf : subscriptionOf;
 
 const clients = Array.from(
   { length: count },
   (_, index) =>
     new ResumingClient({
       client: first + index,
-      subscription: times ? TIMED_SUBSCRIPTION : subscriptionOf(first + index, channels),
+      subscription: times ? TIMED_SUBSCRIPTION : dealOut(first + index, channels),
       endpoint,
       localAddress: `127.0.3.${1 + (index % LOCAL_ADDRESSES)}`,
       delayed: times ? (ms) => void delays.push(ms) : undefined,

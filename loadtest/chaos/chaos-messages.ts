@@ -11,6 +11,8 @@ export interface ChaosAssignment {
   readonly channels: number;
   /** They subscribe to a channel of their own, and note the delays of what comes. */
   readonly times: boolean;
+  /** They are as stock ones are. */
+  readonly stock: boolean;
 }
 
 /** The last number by channel. */

@@ -88,6 +88,7 @@ export class ResumingClient implements Receiver {
     this.#refusals = 0;
     const payload = operationOf(this.subscription, this.#cursor);
     this.#connection?.send({ id: '1', type: 'subscribe', payload });
+    if (this.subscription.isStock === true) this.#subscribed(false);
   }
 
   text(bytes: Buffer, start: number, end: number): void {
@@ -127,11 +128,17 @@ export class ResumingClient implements Receiver {
       fault(`recovered: ${isKept(this.subscription.field)} of a new subscription`);
     }
     // Without a cursor it was a new subscription to the server, which can't know that events are missing.
-    if (!isNew) this.account.returned(recovered && this.#cursor !== null);
+    const hasCursor = this.#cursor !== null;
     this.#cursor = typeof cursor === 'string' ? cursor : null;
+    this.#subscribed(recovered && hasCursor);
+    if (this.#cutsAgain) this.cut();
+  }
+
+  /** @param recovered and goes on behind what it has got before, if it has */
+  #subscribed(recovered: boolean): void {
+    if (this.#wasGreeted) this.account.returned(recovered);
     this.#isGreeted = true;
     this.#wasGreeted = true;
-    if (this.#cutsAgain) this.cut();
   }
 
   #event({ channel, n, sent_at }: Update, cursor: unknown, text: string): void {

@@ -7,6 +7,8 @@ export type Field = (typeof FIELDS)[number];
 export interface Subscription {
   readonly field: Field;
   readonly channels: readonly string[];
+  /** The client knows nothing of cursors and gaps, as stock ones do. */
+  readonly isStock?: true;
 }
 
 /** What an event says of itself. */
@@ -32,6 +34,11 @@ export const TIMED = 'timed';
 /** What they subscribe to: nothing that takes time by itself. */
 export const TIMED_SUBSCRIPTION: Subscription = { field: 'update', channels: [TIMED] };
 
+/** All of them to a field without history. */
+export function stockSubscriptionOf(client: number, channels: number): Subscription {
+  return { field: 'unkept_update', channels: [channelName(client % channels)], isStock: true };
+}
+
 /** Of twenty clients, three get several channels, three wait for a resolver, and one has no history. */
 export function subscriptionOf(client: number, channels: number): Subscription {
   const kind = client % 20;
@@ -49,13 +56,13 @@ export function subscriptionOf(client: number, channels: number): Subscription {
 export const groupOf = ({ field, channels }: Subscription): string => `${field}(${channels.join()})`;
 
 /** The payload of `subscribe`. */
-export function operationOf({ field, channels }: Subscription, cursor: string | null): object {
+export function operationOf({ field, channels, isStock }: Subscription, cursor: string | null): object {
   const isList = field === 'updates';
   return {
     query: `subscription ($channel: ${isList ? '[ID!]!' : 'ID!'}) {
       event: ${field}(channel: $channel) { channel n sent_at }
     }`,
     variables: { channel: isList ? channels : channels[0] },
-    extensions: { resume: cursor },
+    ...(isStock !== true && { extensions: { resume: cursor } }),
   };
 }

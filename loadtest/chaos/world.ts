@@ -21,6 +21,8 @@ export interface Size {
   readonly calmSeconds: number;
   /** How long it lasts, if it is something that lasts. */
   readonly faultSeconds: number;
+  /** Clients know nothing of cursors and gaps, and subscribe to a field without history. */
+  readonly stock: boolean;
 }
 
 export interface Scenario {
@@ -103,7 +105,14 @@ export class World {
     await pods.start(size.pods);
     const clients = (first: number, count: number, times: boolean): ChaosClients => {
       const endpoint = { host: '127.0.0.1', port: pods.port };
-      const assignment = { endpoint, first, clients: count, channels: size.channels, times };
+      const assignment = {
+        endpoint,
+        first,
+        clients: count,
+        channels: size.channels,
+        times,
+        stock: size.stock,
+      };
       return new ChaosClients(scope, assignment, { isPolite: stayers !== undefined && !times });
     };
     const processes = Math.ceil(size.clients / CLIENTS_PER_PROCESS);

@@ -8,7 +8,15 @@ import { SCENARIOS, type ScenarioName } from '../../loadtest/chaos/scenarios.ts'
 import { needs } from '../helpers/services.ts';
 
 /** Few of each: `yarn loadtest chaos` takes twenty times as many clients by default. */
-const SIZE = { clients: 40, pods: 2, channels: 3, perSecond: 40, calmSeconds: 1, faultSeconds: 2 };
+const SIZE = {
+  clients: 40,
+  pods: 2,
+  channels: 3,
+  perSecond: 40,
+  calmSeconds: 1,
+  faultSeconds: 2,
+  stock: false,
+};
 
 /** The storm is about figures of a quiet machine, which a run of all tests is not. */
 const NAMES = (Object.keys(SCENARIOS) as ScenarioName[]).filter((name) => name !== 'storm');
