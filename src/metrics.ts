@@ -107,6 +107,11 @@ export class Metrics extends BackendMetrics {
     'Times that subscribers of this pod may have missed events of a topic',
     ['topic'],
   );
+  readonly missedRead = this.counter(
+    'missed_read_total',
+    'Times that what this pod had missed of a topic without history was read from Kafka again',
+    ['topic'],
+  );
   readonly busConnected = this.gauge(
     'bus_connected',
     '1 while a connection to Redis can be used: for publishing, or for listening',

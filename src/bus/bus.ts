@@ -1,6 +1,7 @@
 import type { Deletions } from '../events/deletion.ts';
 import type { Publisher } from '../events/publisher.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
+import type { Consumption } from '../events/consumption.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from './history.ts';
 
 /** Called once per message, in the order of the channel's messages. Must not throw. */
@@ -59,6 +60,8 @@ export interface Bus extends Publisher {
   keep(histories: ReadonlyMap<string, HistorySettings>): void;
   /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
   onGap(listener: GapListener): void;
+  /** Sets what is consumed by this process, before `start`: what the bus has not brought of it is read again. */
+  readMissedFrom(consumption: Consumption): void;
   /**
    * Sets who is told when this pod is deaf, before `start`: for some time it has heard nothing of the bus, over which it
    * can publish, and which others listen to. Told again with false once it hears. It may be told the same twice.

@@ -112,6 +112,10 @@ export class MemoryBus implements Bus {
     // Within a process nothing is missed.
   }
 
+  readMissedFrom(): void {
+    // Likewise.
+  }
+
   async announce(text: string): Promise<void> {
     this.#hear?.(text);
   }

@@ -116,6 +116,7 @@ export class Gateway {
       trace,
       tracing,
     });
+    if (ingest.kafka !== undefined) bus.readMissedFrom(ingest.kafka.consumption);
     const { connections, publicServer, relocation, refused, inspectable, reload } = await createPublicSide(
       basics,
       bus,

@@ -51,7 +51,9 @@ export function batchChecks(it: CheckFunction): void {
     await broker.produce(topic, 0, range(3, 5));
     await member.until(() => member.member.positions()[0]?.highWatermark === 5);
     await member.until(() => member.committed === 2);
-    assert.deepEqual(member.member.positions(), [{ topic, partition: 0, position: 5, highWatermark: 5 }]);
+    const { topicId, epoch: leaderEpoch } = member.records.at(-1) ?? {};
+    const log = { topic, partition: 0, topicId, resets: 0, partitions: 1 };
+    assert.deepEqual(member.member.positions(), [{ ...log, leaderEpoch, position: 5, highWatermark: 5 }]);
   });
 
   it('a partition that is paused waits, and no other; resumed, it goes on where it was', async (under) => {

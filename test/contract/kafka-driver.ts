@@ -4,6 +4,7 @@ import { batchChecks } from './kafka-batch-checks.ts';
 import type { CheckFunction, DriverUnderTest, Feature } from './kafka-checks.ts';
 import { descriptionChecks } from './kafka-description-checks.ts';
 import { groupChecks } from './kafka-group-checks.ts';
+import { readingChecks } from './kafka-reading-checks.ts';
 import { recordChecks } from './kafka-record-checks.ts';
 import { startChecks } from './kafka-start-checks.ts';
 
@@ -30,4 +31,5 @@ export function testKafkaDriver(
   groupChecks(check);
   descriptionChecks(check);
   recordChecks(check);
+  readingChecks(check);
 }

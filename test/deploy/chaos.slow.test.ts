@@ -41,3 +41,29 @@ describe('clients that resume have what is promised', { concurrency: 2 }, () => 
     });
   }
 });
+
+const OF_REDIS = ['redis-frozen', 'redis-killed', 'redis-emptied', 'subscribers-killed'] as const;
+
+describe(
+  'stock clients of a topic without history get every event, and stay connected',
+  { concurrency: 2 },
+  () => {
+    for (const name of OF_REDIS) {
+      const { summary } = SCENARIOS[name];
+      it(summary, needs('kafka', 'redis-server', 'nginx'), async (t) => {
+        const scope = new RunScope();
+        t.after(() => scope.end());
+        // Pods find Redis away after 4 s, and say each second how far they are.
+        const size = { ...SIZE, faultSeconds: 6, calmSeconds: 3, stock: true };
+        const { reports, complaints } = await runScenario(scope, name, size, (text) => t.diagnostic(text));
+        const sum = (of: (report: (typeof reports)[number]) => number): number =>
+          reports.reduce((total, report) => total + of(report), 0);
+        const lost = sum((report) => report.lost.told + report.lost.late + report.lost.untold);
+        const [returns, doubled] = [sum((report) => report.returns), sum((report) => report.doubled)];
+        const said = ['The pods have complained of:', ...complaints].join('\n');
+        assert.deepEqual({ lost, returns, doubled }, { lost: 0, returns: 0, doubled: 0 }, said);
+        assert.ok(sum(({ received }) => received) >= FEWEST_EVENTS * SIZE.clients);
+      });
+    }
+  },
+);

@@ -4,10 +4,21 @@ import { accountWithRedis, kill } from './delivery-account.ts';
 
 const test = testNeeding('kafka', 'redis-server');
 
-test('200 subscribers of a topic with history, on two pods: while Redis closes all connections, each gets every event once, in order, and no gap', async (t) => {
-  const account = await accountWithRedis(t, { history: '{}' }, kill('pubsub', 'normal'));
-  assert.deepEqual([account.delivered, account.gaps], [account.owed, 0]);
-});
+for (const [title, history] of [
+  [
+    'while Redis closes all connections, subscribers of a topic with history get every event, and no gap',
+    '{}',
+  ],
+  [
+    'while Redis closes all connections, subscribers of a topic without history get every event, and no gap',
+    'null',
+  ],
+] as const) {
+  test(`200 subscribers on two pods: ${title}`, async (t) => {
+    const account = await accountWithRedis(t, { history }, kill('pubsub', 'normal'));
+    assert.deepEqual([account.delivered, account.gaps], [account.owed, 0]);
+  });
+}
 
 test('a pod that was cut off from Redis for more events than are kept tells its subscribers of a gap, and goes on', async (t) => {
   const account = await accountWithRedis(t, { history: '{ size: 5 }' }, async ({ pods, relays, flow }) => {

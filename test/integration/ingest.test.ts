@@ -190,6 +190,7 @@ test('a consumer that crashes without restarting is replaced, and the pod is not
     describeGroup: (groupId, topics) => real.describeGroup(groupId, topics),
     deadLetterSink: (topic) => real.deadLetterSink(topic),
     isRetriable: (error) => real.isRetriable(error),
+    read: (...asked) => real.read(...asked),
     member: (options) =>
       real.member({
         ...options,

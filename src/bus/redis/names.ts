@@ -9,6 +9,8 @@ export class BusNames {
   readonly renewalsChannel: string;
   /** Carries what pods ask each other: whether they have heard what was published before. */
   readonly questionsChannel: string;
+  /** Carries where publishers are in Kafka, and the question where they are. */
+  readonly positionsChannel: string;
   /** Carries what no pod may miss. */
   readonly announcementsChannel: string;
   /** The key that holds it for pods that do not listen at present. */
@@ -26,6 +28,7 @@ export class BusNames {
     this.gapsChannel = `${prefix}@gaps${this.#slot}`;
     this.renewalsChannel = `${prefix}@renewals${this.#slot}`;
     this.questionsChannel = `${prefix}@questions${this.#slot}`;
+    this.positionsChannel = `${prefix}@positions${this.#slot}`;
     this.announcementsChannel = `${prefix}@revocations${this.#slot}`;
     this.announcementsKey = `${prefix}@revocations${this.#slot}`;
     this.idKey = `${prefix}@bus${this.#slot}`;

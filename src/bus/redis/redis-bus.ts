@@ -2,6 +2,7 @@ import type { Deletions } from '../../events/deletion.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { Consumption } from '../../events/consumption.ts';
 import type { Bus, GapListener, Listener, Subscription } from '../bus.ts';
 import { Channels, type ChannelSource } from '../channels.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
@@ -9,7 +10,7 @@ import { BusNames } from './names.ts';
 import type { RedisLinkOptions } from './redis-link-options.ts';
 import { RedisLink } from './redis-link.ts';
 
-export interface RedisBusOptions extends Omit<RedisLinkOptions, 'names' | 'metrics'> {
+export interface RedisBusOptions extends Omit<RedisLinkOptions, 'names' | 'metrics' | 'consumption'> {
   /** Of all names of channels and keys. */
   readonly prefix: string;
   readonly lingerMs: number;
@@ -24,10 +25,15 @@ export class RedisBus implements Bus {
   readonly #channels: Channels;
   /** Topics of the channels that are joined or being joined. */
   readonly #topics = new Map<string, string>();
+  #consumption: Consumption | undefined;
 
   constructor({ prefix, lingerMs, maxChannels, ...options }: RedisBusOptions) {
     const { metrics, log } = options;
-    this.#link = new RedisLink({ ...options, names: new BusNames(prefix) });
+    this.#link = new RedisLink({
+      ...options,
+      names: new BusNames(prefix),
+      consumption: () => this.#consumption,
+    });
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log, maxChannels);
   }
 
@@ -77,6 +83,10 @@ export class RedisBus implements Bus {
 
   onGap(listener: GapListener): void {
     this.#link.onGap(listener);
+  }
+
+  readMissedFrom(consumption: Consumption): void {
+    this.#consumption = consumption;
   }
 
   onDeaf(listener: (isDeaf: boolean) => void): void {

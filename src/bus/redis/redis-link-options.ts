@@ -2,6 +2,7 @@ import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Log } from '../../log.ts';
 import type { ByteSource } from '../../support/byte-budget.ts';
 import type { Clock } from '../../support/clock.ts';
+import type { Consumption } from '../../events/consumption.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import type { LinkMetrics } from './link-metrics.ts';
 import type { ListenerPace } from './listener-pace.ts';
@@ -29,6 +30,8 @@ export interface RedisLinkOptions {
   readonly paces?: Set<ListenerPace>;
   /** Bytes are reserved here for what is read of histories after a lost connection. Default: 64 MiB. */
   readonly missedRoom?: ByteSource | undefined;
+  /** What this process consumes. Default: nothing. */
+  readonly consumption?: () => Consumption | undefined;
   readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock?: Clock;

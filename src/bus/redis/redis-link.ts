@@ -11,6 +11,7 @@ import { GapDetector } from './gap-detector.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { Histories } from './histories.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { MissedMessages } from './missed-messages.ts';
 import { NOT_REACHED } from './master.ts';
 import type { BusNames } from './names.ts';
 import { OwnChannels } from './own-channels.ts';
@@ -44,6 +45,7 @@ export class RedisLink {
   readonly #paced: PacedPublishing;
   readonly #gaps: GapDetector;
   readonly #heartbeat: Heartbeat;
+  readonly #missed: MissedMessages;
   readonly #announcements: Announcements;
   readonly #own: OwnChannels;
   /** The pod's own channel has been joined. */
@@ -64,6 +66,7 @@ export class RedisLink {
     const { clock = systemClock, timing = BUS_TIMING, countsReceivers = countsSubscribers } = options;
     const pod = randomUUID();
     const stopping = this.#stopping.signal;
+    const missedRoom = options.missedRoom ?? ownBytes(MISSED_BYTES);
     const common = { commands, listening, names, pod, clock, timing, log };
     this.#gaps = new GapDetector(clock.now);
     this.#names = names;
@@ -72,7 +75,7 @@ export class RedisLink {
       ...common,
       settings: options.histories ?? new Map(),
       listensHere: () => this.#listensHere(countsReceivers),
-      missedRoom: options.missedRoom ?? ownBytes(MISSED_BYTES),
+      missedRoom,
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.report(topic),
       wasRead: (topic) => this.#gaps.wasRead(topic),
@@ -96,11 +99,26 @@ export class RedisLink {
       },
       options.paces,
     );
+    this.#missed = new MissedMessages({
+      ...common,
+      consumption: options.consumption ?? (() => undefined),
+      histories,
+      lost: (topic) => this.#gaps.trust(topic),
+      missed: (topic) => this.#gaps.report(topic),
+      room: missedRoom,
+      metrics,
+    });
     this.#heartbeat = new Heartbeat({
       ...common,
       publishing: this.#publishing,
       gaps: this.#gaps,
-      histories: this.#histories,
+      histories: {
+        confirm: () => {
+          this.#histories.confirm();
+          this.#missed.confirm();
+        },
+        doubt: () => this.#histories.doubt(),
+      },
       countsReceivers,
       channel: this.#ownChannel,
       deaf: (isDeaf) => this.#onDeaf(isDeaf),
@@ -128,6 +146,7 @@ export class RedisLink {
     this.#becomeListening(false);
     this.#heartbeat.stop();
     this.#announcements.stop();
+    this.#missed.stop();
     this.#publishing.stop();
     this.#options.listening.stop();
   }
@@ -186,12 +205,14 @@ export class RedisLink {
   pause(): void {
     this.#isPaused = true;
     this.#heartbeat.pause(true);
+    this.#missed.pause();
     this.#options.listening.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
     this.#heartbeat.pause(false);
+    this.#missed.resume();
     this.#options.listening.resume();
   }
 
@@ -208,9 +229,8 @@ export class RedisLink {
   async join(topic: string, channel: string, listener: Listener): Promise<void> {
     const { listening } = this.#options;
     this.#joined.add(channel);
-    const heard = this.#histories.listen(topic, channel, listener);
-    await listening.join(channel, heard).catch((thrown: unknown) => {
-      this.#histories.left(topic, channel);
+    await listening.join(channel, this.#listen(topic, channel, listener)).catch((thrown: unknown) => {
+      this.#stopListening(topic, channel);
       this.#joined.delete(channel);
       throw thrown;
     });
@@ -225,7 +245,7 @@ export class RedisLink {
   /** Another listener takes the place of the one that the channel was joined with, or is being joined. */
   async listenAgain(topic: string, channel: string, listener: Listener): Promise<void> {
     const { listening } = this.#options;
-    await listening.join(channel, this.#histories.listen(topic, channel, listener));
+    await listening.join(channel, this.#listen(topic, channel, listener));
     if (this.#joined.has(channel)) await this.#histories.joined(topic, channel);
     else listening.leave(channel);
   }
@@ -233,9 +253,18 @@ export class RedisLink {
   /** Only for a channel whose join has resolved. */
   leave(topic: string, channel: string): void {
     this.#gaps.left(topic);
-    this.#histories.left(topic, channel);
+    this.#stopListening(topic, channel);
     this.#joined.delete(channel);
     this.#options.listening.leave(channel);
+  }
+
+  #listen(topic: string, channel: string, listener: Listener): Listener {
+    return this.#histories.listen(topic, channel, this.#missed.listen(topic, channel, listener));
+  }
+
+  #stopListening(topic: string, channel: string): void {
+    this.#histories.left(topic, channel);
+    this.#missed.left(topic, channel);
   }
 
   async #listenToPods(): Promise<void> {
@@ -249,17 +278,18 @@ export class RedisLink {
       this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
     ]);
     const heard = (payload: string): void => {
-      if (!this.#paced.heard(payload) && !this.#unheard.delete(payload)) this.#heartbeat.heard(payload);
+      if (this.#paced.heard(payload) || this.#missed.heard(payload)) return;
+      if (!this.#unheard.delete(payload)) this.#heartbeat.heard(payload);
     };
     await this.#own.join(this.#ownChannel, (payload) => heard(payload.toString()), refused);
     this.#hearsItself = true;
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
-    await this.#paced.start(this.#own);
+    await Promise.all([this.#paced.start(this.#own), this.#missed.start(this.#own)]);
   }
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
-    for (const topic of topicsIn(payload)) this.#gaps.report(topic);
+    for (const topic of topicsIn(payload)) if (!this.#missed.mayMiss(topic)) this.#gaps.report(topic);
   }
 
   #onRenewals(payload: Buffer | string): void {
@@ -297,6 +327,7 @@ export class RedisLink {
     for (const resolve of this.#untilListening.splice(0)) resolve();
     this.#heartbeat.connected();
     this.#histories.listens();
+    this.#missed.listens();
     this.#announcements.listens();
   }
 
@@ -310,6 +341,7 @@ export class RedisLink {
     this.#becomeListening(false);
     this.#heartbeat.disconnected();
     this.#histories.lost();
+    this.#missed.lost();
     this.#options.metrics.busOutages.inc();
     this.#options.log.warn(
       'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',

@@ -68,6 +68,8 @@ export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
   readonly #times = new PartitionTimes();
   #held: HeldBatch | undefined;
+  /** The last record of what is being delivered: some of it may have been published. */
+  #inHand: KafkaRecord | undefined;
 
   constructor(options: BatchProcessorOptions) {
     this.#options = options;
@@ -81,6 +83,13 @@ export class BatchProcessor {
   /** Of what is consumed. To be cleared when the partitions are assigned anew. */
   get times(): PartitionTimes {
     return this.#times;
+  }
+
+  /** Offset of the last record of the partition that may have been published beyond its position; undefined: none has. */
+  published(topic: string, partition: number): number | undefined {
+    const inHand = this.#inHand;
+    if (inHand?.topic === topic && inHand.partition === partition) return inHand.offset;
+    return this.#options.letters?.published(topic, partition);
   }
 
   async process(batch: RecordBatch): Promise<void> {
@@ -100,13 +109,19 @@ export class BatchProcessor {
       if (!isCurrent()) return;
       if (!(await this.#untilReleased(batch, isCurrent))) return;
       this.#times.note(records[start]);
-      const last = await this.#deliverSome(records.slice(start, start + CHUNK_SIZE), batch, isCurrent);
-      // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
-      // another pod's, which goes on where the last commit left off.
-      if (last === undefined || !batch.isAssigned()) return;
-      this.#times.note(last);
-      await batch.commit(last.offset + 1);
-      start = records.indexOf(last, start) + 1;
+      const chunk = records.slice(start, start + CHUNK_SIZE);
+      try {
+        this.#inHand = chunk.at(-1);
+        const last = await this.#deliverSome(chunk, batch, isCurrent);
+        // A chunk that is published is committed in a stop too. After a rebalance it must not be: the partition may be
+        // another pod's, which goes on where the last commit left off.
+        if (last === undefined || !batch.isAssigned()) return;
+        this.#times.note(last);
+        await batch.commit(last.offset + 1);
+        start = records.indexOf(last, start) + 1;
+      } finally {
+        this.#inHand = undefined;
+      }
       if (clock.now() - startedAt >= LONG_MS) return;
     }
   }

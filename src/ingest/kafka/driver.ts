@@ -26,9 +26,38 @@ export interface KafkaDriver {
   /** Writes to a topic. Connects with the first message. */
   deadLetterSink(topic: string): StoppableSink;
 
+  /**
+   * Reads records of a topic once more, without a group: one range after the other, each in order.
+   *
+   * @throws if the log does not hold all of a range any more, or holds others in place of those before it; if a batch can't
+   *   be decoded, or the signal aborts
+   */
+  read(topic: string, ranges: readonly RecordRange[], take: TakeRecords, signal: AbortSignal): Promise<void>;
+
   /** Whether the same attempt may succeed later: not after a wrong password or a fault in the code. */
   isRetriable(error: unknown): boolean;
 }
+
+/** Which log offsets belong to. */
+export interface LogName {
+  /** Undefined: brokers before 2.8 have none. */
+  readonly topicId: string | undefined;
+  /** How often the group's position was reset: see PositionText. */
+  readonly resets: number;
+}
+
+/** Records of one partition. */
+export interface RecordRange extends LogName {
+  readonly partition: number;
+  /** Of the record before `from`. Undefined: not known. */
+  readonly leaderEpoch: number | undefined;
+  readonly from: number;
+  /** The offset behind the last one. */
+  readonly until: number;
+}
+
+/** Called with records as they come. No more are read until it resolves. */
+export type TakeRecords = (records: readonly KafkaRecord[]) => Promise<void>;
 
 export interface GroupDescription {
   /** Also where this client can't tell. */
@@ -153,9 +182,13 @@ export interface PositionReset {
   readonly offset: number;
 }
 
-export interface PartitionPosition {
+export interface PartitionPosition extends LogName {
   readonly topic: string;
   readonly partition: number;
+  /** How many partitions the topic had when the member joined. */
+  readonly partitions: number;
+  /** Of the record before the position. Undefined: not known. */
+  readonly leaderEpoch: number | undefined;
   /** Of the next record to be consumed. */
   readonly position: number;
   /** Undefined until a fetch has told. */

@@ -77,6 +77,11 @@ export class LettersInHand implements StoppableSink {
     return waiting?.isTaken === false ? waiting : undefined;
   }
 
+  /** Offset of the last record that has been published of a partition that waits. */
+  published(topic: string, partition: number): number | undefined {
+    return this.#waiting.get(keyOf(topic, partition))?.lastOffset;
+  }
+
   /** Pauses the partition until the letters of its records up to `lastOffset` are taken. */
   wait(batch: RecordBatch, lastOffset: number, error: LettersNotTaken): void {
     const { topic, partition } = batch;

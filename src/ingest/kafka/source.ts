@@ -22,6 +22,8 @@ import { ConsumedTopics } from './consumed-topics.ts';
 import { measureConsumption } from './gauges.ts';
 import { partitionState, type KafkaSourceState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
+import { largestRecord } from '../record-bytes.ts';
+import { ReadAgain } from './read-again.ts';
 import { supervise } from '../../support/supervise.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 
@@ -79,6 +81,8 @@ export class KafkaSource {
   readonly #groupId: string;
   readonly #badBatches: BadBatches;
   readonly #pipeline: Pipeline;
+  /** What other processes may have to read again. */
+  readonly consumption: ReadAgain;
   readonly #processor: BatchProcessor;
   readonly #letters: LettersInHand | undefined;
   readonly #stopping = new AbortController();
@@ -132,13 +136,9 @@ export class KafkaSource {
       clock,
       stopping,
     });
-    this.#pipeline = new Pipeline({
-      topics,
-      prefix: settings.REDIS_PREFIX,
-      maxAgeSeconds: settings.EVENT_MAX_AGE_SECONDS,
-      now: clock.now,
-      ...observed,
-    });
+    const { REDIS_PREFIX: prefix, EVENT_MAX_AGE_SECONDS: maxAgeSeconds } = settings;
+    const routing = { topics, prefix, maxAgeSeconds, now: clock.now };
+    this.#pipeline = new Pipeline({ ...routing, ...observed });
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,
       publisher,
@@ -151,6 +151,14 @@ export class KafkaSource {
       clock,
       stopping,
       ...observed,
+    });
+    this.consumption = new ReadAgain({
+      driver,
+      routing,
+      maxRecordBytes: largestRecord(records.mostOfOwner),
+      maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
+      positions: () => this.#member?.positions() ?? [],
+      published: (topic, partition) => this.#processor.published(topic, partition),
     });
   }
 
@@ -216,6 +224,7 @@ export class KafkaSource {
   /** Consumes these topics from now on. The group is joined anew if there are others among them than before. */
   use(topics: ReadonlyMap<string, Topic>): void {
     this.#pipeline.use(topics);
+    this.consumption.use(topics);
     if (this.#topics.replace(topics)) this.#outdated.abort();
   }
 

@@ -9,12 +9,14 @@ import type { Defect } from './defect.ts';
 import { GROUP_DEFECTS } from './group-defects.ts';
 import { HISTORY_DEFECTS } from './history-defects.ts';
 import { LOG_DEFECTS } from './log-defects.ts';
+import { MISSED_DEFECTS } from './missed-defects.ts';
 
 /** Defects that the gateway had, or might have. The simulation has to find each of them. */
 export const DEFECTS: Readonly<Record<string, Defect>> = {
   ...HISTORY_DEFECTS,
   ...LOG_DEFECTS,
   ...GROUP_DEFECTS,
+  ...MISSED_DEFECTS,
   'publications are acknowledged up to the first failure, though Redis ran later ones': {
     publisher: (bus, commands) => publishingByPrefix(bus, commands),
   },
@@ -70,6 +72,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
 /** Defects that one of the first seeds shows. */
 export const EVIDENT: readonly string[] = [
   ...Object.keys(LOG_DEFECTS),
+  'what is missed is not read, though it counts as read',
   'an event is appended, and not published',
   'an event is published, and not appended',
   'a replay ends before the last message that is kept',

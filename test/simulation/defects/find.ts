@@ -16,13 +16,14 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'history is read without waiting for what was published before': 81,
   'a greeting’s cursor is ahead of what was heard': 136,
   'a group of another bus is joined': 121,
-  'listeners are not told of what Redis has lost': 181,
+  'listeners are not told of what Redis has lost': 3_341,
   'events are published to a replica as to a master': 151,
   'a server that was a replica for a while counts as the same': 181,
   'no message is taken for a repetition': 161,
   'a channel that was not kept for a while counts as complete': 6_801,
   'history is read from another server than is listened to': 512_630,
   'a server counts as asked though another one was': 311_048,
+  'what is read again counts as published, whatever its leader epoch': 471,
 };
 
 /** One seed in 2,000 finds this defect, so that its search goes on for longer than others. */

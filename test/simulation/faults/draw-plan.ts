@@ -47,6 +47,7 @@ export function planOf(seed: number): Plan {
     histories,
     faults: inTime([...faults, ...ofLogs.faults, ...drawOfGroups(seed), ...drawOfListening(seed)]),
     namesEpochs: ofLogs.namesEpochs,
+    readsAgain: Random.of(seed, 'reading').chance(0.6),
   };
 }
 

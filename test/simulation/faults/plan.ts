@@ -43,6 +43,8 @@ export interface Plan {
   readonly faults: readonly Fault[];
   /** Whether Kafka's client names leader epochs as it fetches. */
   readonly namesEpochs: boolean;
+  /** Whether pods can read again from Kafka what they have missed: brokers before 3.1 don't let them. */
+  readonly readsAgain: boolean;
 }
 
 /** Events and faults come within this time: ms. */

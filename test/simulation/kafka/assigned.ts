@@ -5,11 +5,15 @@ import type { TopicPartition } from './group.ts';
 export interface Assigned extends TopicPartition {
   /** To go with each commit. */
   readonly metadata: (log: LogBefore) => string;
+  /** How many its topic had at the join. */
+  readonly partitions: number;
   /** How often its position was reset. */
   resets: number;
   position: number;
   /** Of the record before the position. Undefined: there is none, or it is not known. */
   leaderEpoch: number | undefined;
+  /** What its client knows of that. */
+  knownEpoch: number | undefined;
   highWatermark: number | undefined;
   paused: boolean;
 }

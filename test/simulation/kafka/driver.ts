@@ -1,12 +1,16 @@
+import { logEpoch } from '../../../src/events/log-position.ts';
 import type { DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
 import type {
   GroupDescription,
   GroupMember,
   KafkaDriver,
   MemberOptions,
+  RecordRange,
   StoppableSink,
+  TakeRecords,
 } from '../../../src/ingest/kafka/driver.ts';
 
+import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
@@ -62,6 +66,39 @@ export class SimulatedDriver implements KafkaDriver {
         for (const message of messages) this.#kafka.produce(topic, 0, message);
       });
     return { send, stop: () => Promise.resolve() };
+  }
+
+  async read(
+    name: string,
+    ranges: readonly RecordRange[],
+    take: TakeRecords,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const range of ranges) await this.#readRange(name, range, take, signal);
+  }
+
+  async #readRange(
+    name: string,
+    { partition, topicId, resets, from, until, leaderEpoch = Infinity }: RecordRange,
+    take: TakeRecords,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const records = await this.#requests.send(() => {
+      const topic = this.#kafka.has(name) ? this.#kafka.topic(name) : undefined;
+      if (topic?.id !== topicId) return undefined;
+      const log = topic?.partitions[partition] ?? [];
+      const isOther = log.slice(0, from).some((record) => record.leaderEpoch > leaderEpoch);
+      return isOther || log.length < until ? undefined : log.slice(from, until);
+    });
+    if (records === undefined) throw new Error('the log does not hold it any more');
+    signal.throwIfAborted();
+    const { received = (record: KafkaRecord) => record } = this.#client;
+    await take(
+      records.map(({ headers, leaderEpoch: given, ...record }) => {
+        const epoch = logEpoch(given, resets);
+        return received({ ...record, topic: name, topicId, partition, epoch, headers }, given);
+      }),
+    );
   }
 
   isRetriable(error: unknown): boolean {

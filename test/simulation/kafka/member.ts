@@ -91,12 +91,11 @@ export class SimulatedMember implements GroupMember {
   }
 
   positions(): readonly PartitionPosition[] {
-    return this.#assigned.map(({ topic, partition, position, highWatermark }) => ({
-      topic,
-      partition,
-      position,
-      highWatermark,
-    }));
+    return this.#assigned.map((at) => {
+      const { topic, topicId, partition, partitions, resets, position, highWatermark } = at;
+      const leaderEpoch = at.knownEpoch;
+      return { topic, topicId, partition, partitions, resets, leaderEpoch, position, highWatermark };
+    });
   }
 
   async #consumeAlways(): Promise<void> {
@@ -281,6 +280,7 @@ export class SimulatedMember implements GroupMember {
     if (answer !== 'ok') throw new Rejoin(answer);
     at.position = offset;
     at.leaderEpoch = leaderEpoch;
+    at.knownEpoch = leaderEpoch;
     at.resets = resets;
   }
 

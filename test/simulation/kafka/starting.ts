@@ -53,10 +53,12 @@ export function placesIn(
       topic,
       topicId,
       partition,
+      partitions: logs.length,
       metadata,
       resets,
       position,
       leaderEpoch,
+      knownEpoch: committed && known,
       highWatermark: undefined,
       paused: false,
     };

@@ -32,6 +32,8 @@ interface PodOptions {
   readonly redis: PodRedis;
   readonly driver: KafkaDriver;
   readonly sessionSeconds: number;
+  /** What it has missed, from Kafka. */
+  readonly readsAgain: boolean;
   /** By topic; none for a pod of a version that does not know them. */
   readonly histories: ReadonlyMap<string, HistorySettings>;
   /** What is wrong with this pod on purpose. */
@@ -97,6 +99,7 @@ export class SimulatedPod implements ClientPod {
       timing: { ...TIMING, sessionTimeoutMs: options.sessionSeconds * 1_000 },
       driver,
     });
+    if (options.readsAgain) this.#bus.readMissedFrom(this.#source.consumption);
     const { graph, executor, contexts } = shared;
     this.#hub = new Hub({
       graph,

@@ -150,6 +150,7 @@ export class World {
       redis,
       driver: defect.driver?.(driver) ?? driver,
       sessionSeconds: plan.sessionSeconds,
+      readsAgain: plan.readsAgain,
       histories: new Map(isOlder ? [] : Object.entries(plan.histories)),
       defect,
       ledger,

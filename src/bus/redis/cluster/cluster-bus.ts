@@ -4,6 +4,7 @@ import type { HistorySettings } from '../../../events/history-settings.ts';
 import { PublishError, type Publication } from '../../../events/publisher.ts';
 import type { Metrics } from '../../../metrics.ts';
 import { systemClock, type Clock } from '../../../support/clock.ts';
+import type { Consumption } from '../../../events/consumption.ts';
 import type { Bus, GapListener, Listener, Subscription } from '../../bus.ts';
 import { Channels, type ChannelSource } from '../../channels.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../../history.ts';
@@ -22,7 +23,7 @@ import { SlotListening } from './slot-listening.ts';
 
 export interface ClusterBusOptions extends Omit<
   RedisLinkOptions,
-  'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers' | 'paces'
+  'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers' | 'paces' | 'consumption'
 > {
   /** Some of the cluster, which are asked for the others. */
   readonly nodes: readonly Address[];
@@ -75,6 +76,7 @@ export class ClusterBus implements Bus {
   #onDeaf: (isDeaf: boolean) => void = () => undefined;
   readonly #deafLinks = new Set<RedisLink>();
   readonly #paces = new Set<ListenerPace>();
+  #consumption: Consumption | undefined;
   #isStarted = false;
   #isPaused = false;
   readonly #stopping = new AbortController();
@@ -91,7 +93,7 @@ export class ClusterBus implements Bus {
     setMaxListeners(0, this.#stopping.signal);
     this.#totals = new LinkTotals(metrics);
     this.#channels = new Channels(this.#source(), lingerMs, metrics.channels, log, maxChannels);
-    this.#announcements = this.#createLink(ANNOUNCEMENTS, new Map());
+    this.#announcements = this.#createLink(ANNOUNCEMENTS, undefined, new Map());
   }
 
   start(): void {
@@ -152,6 +154,10 @@ export class ClusterBus implements Bus {
 
   onGap(listener: GapListener): void {
     this.#onGap = listener;
+  }
+
+  readMissedFrom(consumption: Consumption): void {
+    this.#consumption = consumption;
   }
 
   onDeaf(listener: (isDeaf: boolean) => void): void {
@@ -273,10 +279,31 @@ export class ClusterBus implements Bus {
     return new Map(settings === undefined ? [] : [[topic, settings]]);
   }
 
+  /** Of one topic, by the names of its channels in Redis. */
+  #consumptionOf(topic: string | undefined): Consumption | undefined {
+    const consumption = this.#consumption;
+    if (consumption === undefined || topic === undefined) return undefined;
+    const nameOf = (channel: string): string => this.#places.of(topic, channel).channel;
+    return {
+      topics: () => consumption.topics().filter((one) => one.topic === topic),
+      read: (_topic, ranges, { wants, passOn, ready }, signal) =>
+        consumption.read(
+          topic,
+          ranges,
+          {
+            ready,
+            wants: (channel) => wants(nameOf(channel)),
+            passOn: (channel, payload) => passOn(nameOf(channel), payload),
+          },
+          signal,
+        ),
+    };
+  }
+
   #link(topic: string, word: string): RedisLink {
     const known = this.#links.get(word);
     if (known !== undefined) return known.link;
-    const link = this.#createLink(word, this.#historyOf(topic));
+    const link = this.#createLink(word, topic, this.#historyOf(topic));
     this.#links.set(word, { topic, link });
     link.onGap((missed) => this.#tellGap(missed));
     if (this.#isStarted) link.start();
@@ -295,7 +322,11 @@ export class ClusterBus implements Bus {
     return link;
   }
 
-  #createLink(word: string, histories: ReadonlyMap<string, HistorySettings>): RedisLink {
+  #createLink(
+    word: string,
+    topic: string | undefined,
+    histories: ReadonlyMap<string, HistorySettings>,
+  ): RedisLink {
     const { prefix, log } = this.#options;
     const slot = slotOf(word);
     const link = new RedisLink({
@@ -307,6 +338,7 @@ export class ClusterBus implements Bus {
       names: new BusNames(prefix, word),
       commands: new SlotCommands(this.#cluster, slot),
       listening: new SlotListening({ cluster: this.#cluster, slot, clock: this.#clock, log }),
+      consumption: () => this.#consumptionOf(topic),
       metrics: this.#totals.ofLink(),
       log: log.child({ link: word }),
     });

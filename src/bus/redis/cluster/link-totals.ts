@@ -18,11 +18,12 @@ export class LinkTotals {
 
   /** @returns what one link counts by */
   ofLink(): LinkMetrics {
-    const { publishes, redisNotMaster } = this.#metrics;
+    const { publishes, redisNotMaster, missedRead } = this.#metrics;
     const link = {};
     return {
       publishes,
       redisNotMaster,
+      missedRead,
       busConnected: {
         set: (labels: { connection: Connection }, value: number) => this.#set(link, labels.connection, value),
       } as LinkMetrics['busConnected'],

@@ -1,5 +1,13 @@
 import type { Log } from '../../../log.ts';
-import type { GroupDescription, GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
+import type {
+  GroupDescription,
+  GroupMember,
+  KafkaDriver,
+  MemberOptions,
+  RecordRange,
+  StoppableSink,
+  TakeRecords,
+} from '../driver.ts';
 import { describeGroup, forgetGroup, missingTopics } from './admin.ts';
 import type { KafkaConnection } from '../connection.ts';
 import { kafkaFactory, type KafkaFactory } from './client.ts';
@@ -11,13 +19,13 @@ import { StartPositions } from '../start-positions.ts';
 /** Real brokers, by kafkajs. */
 export class KafkajsDriver implements KafkaDriver {
   readonly #kafka: KafkaFactory;
-  readonly #rack: string | undefined;
+  readonly #connection: KafkaConnection;
   /** Outlives the members: a topic may be made anew between two of them. */
   readonly #starts = new StartPositions();
 
   constructor(connection: KafkaConnection, log: Log) {
     this.#kafka = kafkaFactory(connection, log);
-    this.#rack = connection.rack;
+    this.#connection = connection;
   }
 
   missingTopics(wanted: readonly string[]): Promise<string[]> {
@@ -33,11 +41,22 @@ export class KafkajsDriver implements KafkaDriver {
   }
 
   member(options: MemberOptions): GroupMember {
-    return new KafkajsMember(this.#kafka(), this.#rack, this.#starts, options);
+    return new KafkajsMember(this.#kafka(), this.#connection.rack, this.#starts, options);
   }
 
   deadLetterSink(topic: string): StoppableSink {
     return new DeadLetterProducer(this.#kafka(), topic);
+  }
+
+  /** kafkajs does not fetch without a group: joining one would take longer than all the rest. */
+  async read(
+    topic: string,
+    ranges: readonly RecordRange[],
+    take: TakeRecords,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { readRanges } = await import('../platformatic/read-ranges.ts');
+    await readRanges(this.#connection, topic, ranges, take, signal);
   }
 
   isRetriable(error: unknown): boolean {

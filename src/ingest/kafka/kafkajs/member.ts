@@ -91,6 +91,10 @@ export class KafkajsMember implements GroupMember {
     return this.#consumer.positions().map(({ topic, partition, offset, highWatermark }) => ({
       topic,
       partition,
+      topicId: this.#starts.topicId(topic),
+      resets: this.#positions.resets(topic, partition),
+      partitions: this.#positions.partitions(topic),
+      leaderEpoch: this.#positions.leaderEpoch(topic, partition),
       position: Number(offset),
       highWatermark: highWatermark === null ? undefined : Number(highWatermark),
     }));

@@ -8,6 +8,8 @@ const NO_OFFSET = '-1';
 interface DecidedTopic extends Decision {
   /** By partition: how often its position was reset. */
   readonly counts: number[];
+  /** By partition: leader epoch of the record before its position. */
+  readonly epochs: (number | undefined)[];
   /** Positions whose text does not name this pod's bus: they are committed again as they are, and then are no more here. */
   readonly unnamed: TopicPartitionOffsetAndMetadata[];
 }
@@ -40,11 +42,17 @@ export class KafkajsPositions implements PositionPolicy {
       bus: this.#options.bus,
     });
     const counts: number[] = [];
-    for (const { partition } of positions) counts[partition] = decision.log(partition).resets;
+    const epochs: (number | undefined)[] = [];
+    for (const { partition } of positions) {
+      const { resets, leaderEpoch } = decision.log(partition);
+      counts[partition] = resets;
+      epochs[partition] = leaderEpoch;
+    }
     const unnamed = positions.filter(({ partition }) => decision.isUnnamed(partition));
     this.#topics.set(topic, {
       ...decision,
       counts,
+      epochs,
       unnamed: unnamed.map(({ partition, offset }) => ({
         topic,
         partition,
@@ -60,7 +68,9 @@ export class KafkajsPositions implements PositionPolicy {
     const count = this.resets(topic, partition);
     const resets = to === undefined ? count : resetsAfter(count, to);
     const leaderEpoch = epoch < 0 ? undefined : epoch;
-    return this.#topics.get(topic)?.metadata({ resets, leaderEpoch }) ?? '';
+    const decided = this.#topics.get(topic);
+    if (decided !== undefined) decided.epochs[partition] = leaderEpoch;
+    return decided?.metadata({ resets, leaderEpoch }) ?? '';
   }
 
   onReset({ topic, partition, position, to, offset }: Parameters<PositionPolicy['onReset']>[0]): void {
@@ -78,6 +88,16 @@ export class KafkajsPositions implements PositionPolicy {
   /** How often the partition's position was reset. */
   resets(topic: string, partition: number): number {
     return this.#topics.get(topic)?.counts[partition] ?? 0;
+  }
+
+  /** Of the record before the partition's position. Undefined: not known. */
+  leaderEpoch(topic: string, partition: number): number | undefined {
+    return this.#topics.get(topic)?.epochs[partition];
+  }
+
+  /** How many partitions the topic had at the last join. */
+  partitions(topic: string): number {
+    return this.#topics.get(topic)?.counts.length ?? 0;
   }
 
   /** @returns positions to be committed again as they are, each once */

@@ -1,12 +1,21 @@
 import { deleteGroupsV2 } from '@platformatic/kafka';
 import type { Log } from '../../../log.ts';
 import type { KafkaConnection } from '../connection.ts';
-import type { GroupDescription, GroupMember, KafkaDriver, MemberOptions, StoppableSink } from '../driver.ts';
+import type {
+  GroupDescription,
+  GroupMember,
+  KafkaDriver,
+  MemberOptions,
+  RecordRange,
+  StoppableSink,
+  TakeRecords,
+} from '../driver.ts';
 import { StartPositions } from '../start-positions.ts';
 import { Cluster } from './cluster.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
 import { GroupCoordinator } from './group-coordinator.ts';
 import { CODE, isRetriable, KafkaError } from './kafka-error.ts';
+import { readRanges } from './read-ranges.ts';
 import { PlatformaticMember, type GroupProtocol } from './member.ts';
 
 interface PlatformaticDriverOptions {
@@ -80,6 +89,10 @@ export class PlatformaticDriver implements KafkaDriver {
 
   deadLetterSink(topic: string): StoppableSink {
     return new DeadLetterProducer(new Cluster({ connection: this.#connection }), topic);
+  }
+
+  read(topic: string, ranges: readonly RecordRange[], take: TakeRecords, signal: AbortSignal): Promise<void> {
+    return readRanges(this.#connection, topic, ranges, take, signal);
   }
 
   isRetriable(error: unknown): boolean {

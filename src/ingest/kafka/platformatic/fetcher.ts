@@ -1,12 +1,11 @@
-import { fetchV13 } from '@platformatic/kafka';
 import type { Log } from '../../../log.ts';
 import { systemClock } from '../../../support/clock.ts';
 import type { Cluster, TopicLayout } from './cluster.ts';
-import { READ_COMMITTED } from './cluster.ts';
 import type { Connections } from './connections.ts';
-import { fetchResponse, type FetchedPartition } from './fetch-response.ts';
+import { fetchFrom } from './fetch-from.ts';
+import type { FetchedPartition } from './fetch-response.ts';
 import { groupBy } from './group-by.ts';
-import { KafkaError } from './kafka-error.ts';
+import type { KafkaError } from './kafka-error.ts';
 import type { MemberPartition } from './member-partition.ts';
 
 interface FetcherOptions {
@@ -24,9 +23,6 @@ interface FetcherOptions {
 /** What a broker sends of a partition at once; a single record batch may be larger. */
 const PARTITION_BYTES = 256 * 1_024;
 const FETCH_BYTES = 1_024 * 1_024;
-
-/** Each fetch stands for itself: brokers remember nothing of it. */
-const NO_SESSION = { id: 0, epoch: -1 };
 
 const RETRY_MS = 300;
 
@@ -107,37 +103,18 @@ export class Fetcher {
 
   async #ask(node: number, wanted: readonly MemberPartition[]): Promise<readonly FetchedPartition[]> {
     const { cluster, fetchWaitMs } = this.#options;
-    const topics = [...groupBy(wanted, ({ topic }) => topic)].map(([topic, partitions]) => ({
-      topicId: this.#layouts.get(topic)?.uuid ?? '',
-      partitions: partitions.map(({ partition, fetchOffset, fetchedEpoch = -1 }) => ({
+    return fetchFrom(cluster, this.#connections, node, {
+      rack: cluster.rack,
+      waitMs: fetchWaitMs,
+      maxBytes: FETCH_BYTES,
+      partitions: wanted.map(({ topic, partition, fetchOffset, fetchedEpoch }) => ({
+        uuid: this.#layouts.get(topic)?.uuid ?? '',
         partition,
-        currentLeaderEpoch: -1,
-        fetchOffset: BigInt(fetchOffset),
-        lastFetchedEpoch: fetchedEpoch,
-        partitionMaxBytes: PARTITION_BYTES,
+        from: fetchOffset,
+        leaderEpoch: fetchedEpoch,
+        maxBytes: PARTITION_BYTES,
       })),
-    }));
-    const { id, epoch } = NO_SESSION;
-    const request = [
-      fetchWaitMs,
-      1,
-      FETCH_BYTES,
-      READ_COMMITTED,
-      id,
-      epoch,
-      topics,
-      [],
-      cluster.rack,
-    ] as const;
-    const { errorCode, partitions } = await this.#connections.raw(
-      cluster.broker(node),
-      'fetching',
-      fetchV13.api,
-      () => fetchV13.createRequest(...(request as unknown as Parameters<typeof fetchV13.createRequest>)),
-      (_id, _key, _version, reader) => fetchResponse(reader.buffer.slice(reader.position)),
-    );
-    if (errorCode === 0) return partitions;
-    throw new KafkaError(`fetching: error ${errorCode} of Kafka`, { codes: [errorCode], isRetriable: true });
+    });
   }
 
   #take(fetched: FetchedPartition, asked: ReadonlyMap<MemberPartition, number>): void {

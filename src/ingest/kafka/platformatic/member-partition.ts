@@ -7,6 +7,8 @@ export class MemberPartition {
   readonly topic: string;
   readonly topicId: string;
   readonly partition: number;
+  /** How many the topic had at the join. */
+  readonly partitions: number;
   /** @returns the text that goes with a commit */
   readonly metadata: (log: LogBefore) => string;
   #fetchOffset: number;
@@ -22,16 +24,18 @@ export class MemberPartition {
     topic,
     topicId,
     partition,
+    partitions,
     metadata,
     position,
     log: { resets, leaderEpoch },
-  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'metadata'> & {
+  }: Pick<MemberPartition, 'topic' | 'topicId' | 'partition' | 'partitions' | 'metadata'> & {
     readonly position: number;
     readonly log: LogBefore;
   }) {
     this.topic = topic;
     this.topicId = topicId;
     this.partition = partition;
+    this.partitions = partitions;
     this.metadata = metadata;
     this.#resets = resets;
     this.#position = position;
@@ -74,8 +78,9 @@ export class MemberPartition {
   }
 
   get at(): PartitionPosition {
-    const { topic, partition, position, highWatermark } = this;
-    return { topic, partition, position, highWatermark };
+    const { topic, topicId, resets, partition, partitions, position, highWatermark } = this;
+    const leaderEpoch = this.#leaderEpoch;
+    return { topic, topicId, resets, partition, partitions, position, leaderEpoch, highWatermark };
   }
 
   /** @param fetched what may be consumed, or an error that is to be handed over */

@@ -148,7 +148,17 @@ export class PlatformaticMember implements GroupMember {
         const committed = positions.find((each) => each.partition === partition);
         const position = offset ?? committed?.offset ?? 0;
         const log = decision.log(partition);
-        result.push(new MemberPartition({ topic, topicId, partition, metadata, position, log }));
+        result.push(
+          new MemberPartition({
+            topic,
+            topicId,
+            partition,
+            partitions: leaders.length,
+            metadata,
+            position,
+            log,
+          }),
+        );
         if (offset !== undefined || isUnnamed(partition))
           found.push({ topic, partition, offset: position, metadata: metadata(log) });
       }

@@ -307,3 +307,17 @@ test('a batch that takes long is left behind a chunk, so that other partitions g
   const { committed } = await consume(events(2_000));
   assert.deepEqual(committed, [500, 1_000]);
 });
+
+test('while a chunk is delivered, and while its partition waits for the dead-letter topic, all of it may have been published', async () => {
+  const { processor, consume, publisher, sink } = setUp();
+  const seen: (number | undefined)[] = [];
+  publisher.failing = () => {
+    seen.push(processor.published('bids', 0), processor.published('bids', 1));
+    return [];
+  };
+  await consume(events(700));
+  assert.deepEqual([...seen, processor.published('bids', 0)], [499, undefined, 699, undefined, undefined]);
+  sink.failing = true;
+  await consume(['{"n":1}', 'not json']);
+  assert.equal(processor.published('bids', 0), 1);
+});

@@ -16,6 +16,7 @@ export class FakeDriver implements KafkaDriver {
   describeGroup = async () => ({ hasMembers: false, texts: [] as string[] });
   deadLetterSink: KafkaDriver['deadLetterSink'] = () => assert.fail('no test has a dead-letter topic');
   isRetriable = () => true;
+  read: KafkaDriver['read'] = () => assert.fail('no test has anything to be read again');
 
   member(options: MemberOptions): GroupMember {
     this.options = options;

@@ -44,7 +44,8 @@ async function consuming(t: TestContext) {
   /** Where the partitions of `bids` stand. */
   const stand = (...positions: readonly (readonly [position: number, highWatermark?: number])[]): void => {
     driver.positions = positions.map(([position, highWatermark], partition) => {
-      return { topic: 'bids', partition, position, highWatermark };
+      const log = { topicId: 'id', resets: 0, partitions: positions.length, leaderEpoch: undefined };
+      return { topic: 'bids', partition, position, highWatermark, ...log };
     });
   };
   return { clock, stand, publisher, source, onAnswer, onAssigned, onBatch, values };

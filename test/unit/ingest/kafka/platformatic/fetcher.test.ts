@@ -47,6 +47,7 @@ test('a topic is asked for last that had something, although its first partition
       topic,
       topicId: topic,
       partition: Number(partition),
+      partitions: 2,
       metadata: () => '',
       log: { resets: 0, leaderEpoch: undefined },
       position: 0,

@@ -48,7 +48,13 @@ interface FakeOptions {
 function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
   const positions = leaders[0]?.map(
     (_, partition) =>
-      new MemberPartition({ ...TOPIC, partition, position: 0, log: { resets: 0, leaderEpoch: undefined } }),
+      new MemberPartition({
+        ...TOPIC,
+        partition,
+        partitions: 1,
+        position: 0,
+        log: { resets: 0, leaderEpoch: undefined },
+      }),
   );
   const partitions = positions ?? [];
   const layouts = leaders.map((each): ReadonlyMap<string, TopicLayout> => {

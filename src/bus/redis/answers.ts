@@ -1,0 +1,86 @@
+import type { ConsumedPartition, ConsumedTopic, LogRange } from '../../events/consumption.ts';
+import type { HeardTopic } from './heard-positions.ts';
+
+interface Answered {
+  count: number;
+  readonly partitions: Map<number, ConsumedPartition>;
+}
+
+/**
+ * What pods answer to one who asks how far they have published. All that listen are waited for: one that has stood still may
+ * take partitions for its own that have gone on elsewhere.
+ */
+export class Answers {
+  readonly #topics: ReadonlyMap<string, Answered>;
+  readonly #pods = new Set<string>();
+  /** How many pods have been asked. */
+  #expected = Infinity;
+  readonly #complete = new AbortController();
+
+  /** @param wanted by topic: how many partitions it has at least */
+  constructor(wanted: Iterable<readonly [topic: string, count: number]>) {
+    this.#topics = new Map(
+      [...wanted].map(([topic, count]) => [
+        topic,
+        { count, partitions: new Map<number, ConsumedPartition>() },
+      ]),
+    );
+  }
+
+  /** Aborts once nothing more is waited for. */
+  get complete(): AbortSignal {
+    return this.#complete.signal;
+  }
+
+  expect(pods: number): void {
+    this.#expected = Math.max(1, pods);
+    this.#look();
+  }
+
+  add(pod: string, topics: readonly ConsumedTopic[]): void {
+    this.#pods.add(pod);
+    for (const { topic, count, partitions } of topics) {
+      const answered = this.#topics.get(topic);
+      if (answered === undefined) continue;
+      answered.count = Math.max(answered.count, count);
+      for (const each of partitions) {
+        const known = answered.partitions.get(each.partition);
+        if (known === undefined || each.until > known.until) answered.partitions.set(each.partition, each);
+      }
+    }
+    this.#look();
+  }
+
+  /**
+   * What was published of the topic since.
+   *
+   * @throws if it can't be told
+   */
+  missing(topic: string, since: HeardTopic): readonly LogRange[] {
+    const { count, partitions } = this.#topics.get(topic) ?? {
+      count: 0,
+      partitions: new Map<number, never>(),
+    };
+    return Array.from({ length: count }, (_, partition): readonly LogRange[] => {
+      const now = partitions.get(partition);
+      if (now === undefined) throw new Error(`no pod says how far partition ${partition} is published`);
+      const { log, until } = now;
+      const before = since.partitions.get(partition);
+      if (before !== undefined && before.log !== log) {
+        throw new Error(`the log of partition ${partition} is another than before`);
+      }
+      // One that was added meanwhile is consumed from its beginning.
+      const { next: from, leaderEpoch } = before ?? { next: 0, leaderEpoch: undefined };
+      return until > from ? [{ partition, log, leaderEpoch, from, until }] : [];
+    }).flat();
+  }
+
+  #look(): void {
+    if (this.#pods.size >= this.#expected && [...this.#topics.values()].every(isWhole))
+      this.#complete.abort();
+  }
+}
+
+function isWhole({ count, partitions }: Answered): boolean {
+  return partitions.size >= count;
+}

@@ -1,0 +1,340 @@
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { ByteSource, Reservation } from '../../support/byte-budget.ts';
+import type { Clock } from '../../support/clock.ts';
+import type { Listener } from '../bus.ts';
+import type { Consumption } from '../../events/consumption.ts';
+import { Answers } from './answers.ts';
+import { valueOf, type CommandConnection } from './connection.ts';
+import { HeardPositions, readPositions, writePositions, type HeardTopic } from './heard-positions.ts';
+import type { LinkMetrics } from './link-metrics.ts';
+import type { BusNames } from './names.ts';
+import type { OwnChannels } from './own-channels.ts';
+import type { BusTiming } from './timing.ts';
+
+interface MissedMessagesOptions {
+  readonly commands: Pick<CommandConnection, 'send'>;
+  readonly names: BusNames;
+  readonly pod: string;
+  /** What this process consumes, and how it is read again; undefined: it consumes nothing. */
+  readonly consumption: () => Consumption | undefined;
+  /** Topics that have a history, from which they are read. */
+  readonly histories: ReadonlyMap<string, unknown>;
+  /** The connection is lost: what the topic's listeners miss is read later, or told by `missed`. */
+  readonly lost: (topic: string) => void;
+  /** Messages of the topic may be missing. */
+  readonly missed: (topic: string) => void;
+  /** Bytes are reserved here for what arrives meanwhile. No more than one owner may hold is read of a topic. */
+  readonly room: ByteSource;
+  readonly metrics: LinkMetrics;
+  readonly clock: Clock;
+  readonly timing: BusTiming;
+  readonly log: Log;
+}
+
+interface Heard {
+  readonly channel: string;
+  readonly payload: Buffer | string;
+}
+
+/** A topic of which messages may be missing. */
+interface Held {
+  /** How far it had been heard before. */
+  readonly since: HeardTopic;
+  /** Of listeners who may miss something. */
+  readonly channels: Set<string>;
+  /** What has arrived since. */
+  readonly messages: Heard[];
+  readonly room: Reservation;
+}
+
+/** A publisher that has not answered by then has gone: what it has published last is not known. */
+const ANSWER_MS = 6_000;
+const ASK_AGAIN_MS = 300;
+
+/** After so long what was missed is not read any more, but told. */
+const LONGEST_MS = 15_000;
+
+/** So long after a lost connection a publisher may still find that Redis has lost what it had acknowledged. */
+const LATE_MS = 120_000;
+
+const REFUSED =
+  'Redis refuses the channel on which pods say what they have published; until it does not, what is missed is told and not read again';
+
+/** Begins a question on the channel of positions, and an answer on that of the pod that has asked. */
+const QUESTION = '?';
+const ANSWER = '@';
+
+/**
+ * Reads again what this pod has missed of topics without history, from where it was published from. Publishers say how far
+ * they have come: each second what has changed, and all of it when they are asked.
+ *
+ *     heard   1 2 3 ╳             connection lost; the publisher had said 2
+ *     held              6 7       over the next one
+ *     asked             6         the publisher has come to 6
+ *     read        3 4 5 6         what was heard before is known as a copy
+ *     passed on   3 4 5 6 6 7
+ */
+export class MissedMessages {
+  readonly #options: MissedMessagesOptions;
+  /** By topic and channel. */
+  readonly #listeners = new Map<string, Map<string, Listener>>();
+  readonly #held = new Map<string, Held>();
+  /** How far all has been heard, once nothing is held. */
+  #positions = new HeardPositions();
+  /** As it was when it was last known that this pod listens where others publish. */
+  #confirmed = new HeardPositions();
+  #lostAt = -Infinity;
+  #beforeLoss = new HeardPositions();
+  /** Aborts with the connection. */
+  #connected = new AbortController();
+  /** What has been asked over the present connection, by number. */
+  readonly #questions = new Map<string, Answers>();
+  #asked = 0;
+  /** Aborts once more may be read; undefined: it may. */
+  #paused: AbortController | undefined;
+  /** What this pod has said of its own partitions last, by topic and partition. */
+  readonly #said = new Map<string, string>();
+  #isJoined = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: MissedMessagesOptions) {
+    this.#options = options;
+  }
+
+  /** The pod's own channel is joined, on which answers come. Resolves when that of positions is, too. */
+  async start(own: Pick<OwnChannels, 'join'>): Promise<void> {
+    const { names, timing } = this.#options;
+    await own.join(names.positionsChannel, (payload) => this.#hearPositions(payload.toString()), {
+      level: 'warn',
+      message: REFUSED,
+      act: () => undefined,
+    });
+    if (this.#connected.signal.aborted) return;
+    this.#isJoined = true;
+    this.#timer = setInterval(() => void this.#say(), timing.beatMs).unref();
+    await this.#heal([]);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#connected.abort();
+  }
+
+  /** @returns the listener to be called with the messages of the channel as they arrive */
+  listen(topic: string, channel: string, listener: Listener): Listener {
+    const ofTopic = this.#listeners.get(topic) ?? new Map<string, Listener>();
+    this.#listeners.set(topic, ofTopic.set(channel, listener));
+    // Or Prometheus would see no increase at the first.
+    if (ofTopic.size === 1) this.#options.metrics.missedRead.inc({ topic }, 0);
+    return (payload) => {
+      const held = this.#held.get(topic);
+      if (held === undefined) listener(payload);
+      else this.#keep(held, topic, { channel, payload });
+    };
+  }
+
+  left(topic: string, channel: string): void {
+    const ofTopic = this.#listeners.get(topic);
+    ofTopic?.delete(channel);
+    if (ofTopic?.size === 0) this.#listeners.delete(topic);
+    this.#held.get(topic)?.channels.delete(channel);
+  }
+
+  /** No messages are read for a while. */
+  pause(): void {
+    this.#paused ??= new AbortController();
+  }
+
+  resume(): void {
+    this.#paused?.abort();
+    this.#paused = undefined;
+  }
+
+  /** @returns whether the message is an answer */
+  heard(payload: string): boolean {
+    if (!payload.startsWith(ANSWER)) return false;
+    const [pod = '', number = '', text = ''] = payload.slice(ANSWER.length).split(' ', 3);
+    const topics = readPositions(text);
+    this.#positions.note(topics);
+    this.#questions.get(number)?.add(pod, topics);
+    return true;
+  }
+
+  /** This pod has heard all that had been published a moment before. */
+  confirm(): void {
+    if (this.#held.size === 0) this.#confirmed = new HeardPositions(this.#positions);
+  }
+
+  /** The listening connection is lost. */
+  lost(): void {
+    this.#connected.abort();
+    this.#connected = new AbortController();
+    this.#lostAt = this.#options.clock.now();
+    this.#beforeLoss = this.#confirmed;
+    this.#positions = new HeardPositions(this.#confirmed);
+    for (const topic of this.#listeners.keys()) if (this.#hold(topic)) this.#options.lost(topic);
+  }
+
+  /** There is another one. */
+  listens(): void {
+    if (this.#isJoined) void this.#heal([...this.#held]);
+  }
+
+  /**
+   * Redis may have lost messages of the topic.
+   *
+   * @returns whether they are read again
+   */
+  mayMiss(topic: string): boolean {
+    if (this.#held.has(topic)) return true;
+    const isLate = this.#options.clock.now() - this.#lostAt > LATE_MS;
+    if (isLate || !this.#isJoined || !this.#hold(topic)) return false;
+    void this.#heal([...this.#held].filter(([held]) => held === topic));
+    return true;
+  }
+
+  /** @returns false if it is not known from where on messages may be missing */
+  #hold(topic: string): boolean {
+    const since = this.#held.get(topic)?.since ?? this.#beforeLoss.whole(topic);
+    const { consumption, histories } = this.#options;
+    if (since === undefined || histories.has(topic) || consumption() === undefined) return false;
+    const channels = new Set(this.#listeners.get(topic)?.keys());
+    this.#held.get(topic)?.room.release();
+    this.#held.set(topic, { since, channels, messages: [], room: this.#options.room.empty(this) });
+    return true;
+  }
+
+  #keep(held: Held, topic: string, heard: Heard): void {
+    held.messages.push(heard);
+    const bytes = held.room.bytes + heard.payload.length;
+    if (!held.room.resize(bytes)) this.#giveUp(topic, 'there is no room for what arrives meanwhile');
+  }
+
+  #passOn(topic: string, { channel, payload }: Heard): void {
+    this.#listeners.get(topic)?.get(channel)?.(payload);
+  }
+
+  /** Asks publishers how far they have come, and reads what is missing of topics that are held. */
+  async #heal(holding: readonly (readonly [topic: string, held: Held])[]): Promise<void> {
+    const { signal: connected } = this.#connected;
+    const over = new AbortController();
+    const signal = AbortSignal.any([connected, over.signal]);
+    void this.#options.clock.sleep(LONGEST_MS, signal).then(() => over.abort());
+    const answers = await this.#ask(holding, signal);
+    for (const [topic, held] of holding) {
+      const isHeld = (): boolean => !connected.aborted && this.#held.get(topic) === held;
+      if (!isHeld()) continue;
+      try {
+        await this.#read(topic, held, answers, signal);
+        if (isHeld()) this.#release(topic);
+      } catch (thrown) {
+        if (isHeld()) this.#giveUp(topic, messageOf(thrown));
+      }
+    }
+    over.abort();
+  }
+
+  /** @returns the answers that have come in time */
+  async #ask(holding: readonly (readonly [string, Held])[], signal: AbortSignal): Promise<Answers> {
+    const { commands, names, pod, clock } = this.#options;
+    const answers = new Answers(holding.map(([topic, { since }]) => [topic, since.count]));
+    const number = String((this.#asked += 1));
+    this.#questions.set(number, answers);
+    let askedAt: number | undefined;
+    const question = `${QUESTION}${pod} ${number}`;
+    const isLate = (): boolean => askedAt !== undefined && clock.now() - askedAt >= ANSWER_MS;
+    while (!signal.aborted && !answers.complete.aborted && !isLate()) {
+      try {
+        const [reply] = await commands.send([['PUBLISH', names.positionsChannel, question]]);
+        answers.expect(Number(valueOf(reply)));
+        askedAt ??= clock.now();
+      } catch {
+        // The connection may be away still.
+      }
+      await clock.sleep(ASK_AGAIN_MS, AbortSignal.any([signal, answers.complete]));
+    }
+    this.#questions.delete(number);
+    return answers;
+  }
+
+  /** @throws if not all of it can be read */
+  async #read(
+    topic: string,
+    { since, channels }: Held,
+    answers: Answers,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { consumption, room, metrics, clock, log } = this.#options;
+    const ranges = answers.missing(topic, since);
+    const source = consumption();
+    if (ranges.length === 0 || channels.size === 0 || source === undefined) return;
+    let [count, bytes] = [0, 0];
+    const passOn = (channel: string, payload: string): void => {
+      if (signal.aborted) return;
+      bytes += payload.length;
+      if (bytes > room.mostOfOwner) throw new Error(`expected at most ${room.mostOfOwner} bytes, got more`);
+      count += 1;
+      this.#passOn(topic, { channel, payload });
+    };
+    const ready = async (): Promise<void> => {
+      const { signal: over } = this.#paused ?? {};
+      if (over !== undefined) await clock.sleep(LONGEST_MS, AbortSignal.any([over, signal]));
+    };
+    await source.read(topic, ranges, { wants: (channel) => channels.has(channel), passOn, ready }, signal);
+    metrics.missedRead.inc({ topic });
+    log.info(
+      { topic, messages: count },
+      'what was missed while the connection was lost is read from Kafka again',
+    );
+  }
+
+  #release(topic: string): void {
+    const held = this.#held.get(topic);
+    this.#held.delete(topic);
+    held?.room.release();
+    for (const heard of held?.messages ?? []) this.#passOn(topic, heard);
+  }
+
+  #giveUp(topic: string, reason: string): void {
+    const { log, missed } = this.#options;
+    log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
+    missed(topic);
+    this.#release(topic);
+  }
+
+  #hearPositions(payload: string): void {
+    if (payload.startsWith(QUESTION)) void this.#answer(payload.slice(QUESTION.length));
+    else this.#positions.note(readPositions(payload));
+  }
+
+  /** A pod asks. Without an answer it asks once more. */
+  async #answer(question: string): Promise<void> {
+    const { commands, names, pod, consumption } = this.#options;
+    const [asker = '', number = ''] = question.split(' ', 2);
+    const answer = `${ANSWER}${pod} ${number} ${writePositions(consumption()?.topics() ?? [])}`;
+    await commands.send([['PUBLISH', names.podChannel(asker), answer]]).catch(() => undefined);
+  }
+
+  /** Tells all pods which positions have changed. */
+  async #say(): Promise<void> {
+    const { commands, names, consumption } = this.#options;
+    const changed = (consumption()?.topics() ?? []).flatMap((one) => {
+      const partitions = one.partitions.filter((each) => {
+        const key = `${one.topic}/${each.partition}`;
+        const text = `${each.log} ${each.next}`;
+        if (this.#said.get(key) === text) return false;
+        this.#said.set(key, text);
+        return true;
+      });
+      return partitions.length === 0 ? [] : [{ ...one, partitions }];
+    });
+    if (changed.length === 0) return;
+    try {
+      const [reply] = await commands.send([['PUBLISH', names.positionsChannel, writePositions(changed)]]);
+      valueOf(reply);
+    } catch {
+      this.#said.clear();
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** Where the consumption of one partition stands, as the pod says that consumes it. */
+export interface ConsumedPartition {
+  readonly partition: number;
+  /** Names the log that the offsets belong to: offsets of another one say nothing. */
+  readonly log: string;
+  /** All records before this offset have been published, or passed over. */
+  readonly next: number;
+  /** Leader epoch of the record before `next`; undefined: not known. */
+  readonly leaderEpoch: number | undefined;
+  /** Some records from `next` up to this offset may have been published already. */
+  readonly until: number;
+}
+
+export interface ConsumedTopic {
+  readonly topic: string;
+  /** How many partitions it has. */
+  readonly count: number;
+  /** Those that this process consumes. */
+  readonly partitions: readonly ConsumedPartition[];
+}
+
+/** Records of one partition that are read again. */
+export interface LogRange extends Pick<ConsumedPartition, 'partition' | 'log' | 'leaderEpoch'> {
+  /** The first offset; `leaderEpoch` is that of the record before. */
+  readonly from: number;
+  /** The offset behind the last one. */
+  readonly until: number;
+}
+
+/** Where messages go that are read again. */
+export interface Reader {
+  /** Whether messages of this channel are wanted. */
+  readonly wants: (channel: string) => boolean;
+  /** Called with each, in the order of its partition. */
+  readonly passOn: (channel: string, payload: string) => void;
+  /** Resolves once more may be passed on. */
+  readonly ready: () => Promise<void>;
+}
+
+/** What publishers consume: it can be read again where a bus has not brought it. */
+export interface Consumption {
+  /** Of the partitions of this process. */
+  topics(): readonly ConsumedTopic[];
+  /**
+   * Reads what was published of a topic once more, as it was published.
+   *
+   * @throws if the log has another name, does not hold all of it any more, or holds records of other leader epochs, which may have
+   *   come in place of those that were published; if the signal aborts
+   */
+  read(topic: string, ranges: readonly LogRange[], reader: Reader, signal: AbortSignal): Promise<void>;
+}

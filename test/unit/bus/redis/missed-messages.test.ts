@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Listener } from '../../../../src/bus/bus.ts';
+import { writePositions } from '../../../../src/bus/redis/heard-positions.ts';
+import { MissedMessages } from '../../../../src/bus/redis/missed-messages.ts';
+import { BusNames } from '../../../../src/bus/redis/names.ts';
+import { BUS_TIMING } from '../../../../src/bus/redis/timing.ts';
+import type { ConsumedTopic, LogRange, Reader } from '../../../../src/events/consumption.ts';
+import { createLog } from '../../../../src/log.ts';
+import { Metrics } from '../../../../src/metrics.ts';
+import { ownBytes } from '../../../../src/support/byte-budget.ts';
+import { stillClock } from '../../support/still-clock.ts';
+
+const MAX_BYTES = 100;
+
+interface Read {
+  readonly ranges: readonly LogRange[];
+  readonly signal: AbortSignal;
+  readonly reader: Reader;
+  readonly end: (error?: Error) => void;
+}
+
+/** Up to `next`, all of the only partition of `bids` has been published. */
+const consumed = (next: number, log = 'id/0'): ConsumedTopic[] => [
+  { topic: 'bids', count: 1, partitions: [{ partition: 0, log, next, leaderEpoch: 3, until: next }] },
+];
+
+const notJoined = (): void => assert.fail('expected the channel of positions to be joined');
+
+/** This pod listens to channel a of `bids`, and consumes nothing of it; another pod does. */
+async function setUp(t: TestContext, { histories = new Map<string, unknown>(), isEdge = false } = {}) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { clock, wakeAll } = stillClock();
+  let now = 0;
+  let own: ConsumedTopic[] = [];
+  const sent: string[] = [];
+  const reads: Read[] = [];
+  const told: string[] = [];
+  const heard: string[] = [];
+  let hearPositions: Listener = notJoined;
+  const missed = new MissedMessages({
+    commands: {
+      send: async ([command = []]) => {
+        sent.push(command.join(' '));
+        return [{ value: 1 }];
+      },
+    },
+    names: new BusNames(''),
+    pod: 'me',
+    consumption: () =>
+      isEdge
+        ? undefined
+        : {
+            topics: () => own,
+            read: (_topic, ranges, reader, signal) =>
+              new Promise((resolve, reject) => {
+                reads.push({ ranges, reader, signal, end: (error) => (error ? reject(error) : resolve()) });
+              }),
+          },
+    histories,
+    lost: (topic) => told.push(`${topic} lost`),
+    missed: (topic) => told.push(`${topic} missed`),
+    room: ownBytes(MAX_BYTES),
+    metrics: new Metrics(),
+    clock: { ...clock, now: () => now },
+    timing: BUS_TIMING,
+    log: createLog('silent'),
+  });
+  t.after(() => missed.stop());
+  const join = async (_channel: string, listener: Listener): Promise<void> => {
+    hearPositions = listener;
+  };
+  await Promise.race([missed.start({ join }), setImmediate()]);
+  const hear = missed.listen('bids', 'a', (payload) => heard.push(String(payload)));
+  const positions = (topics: ConsumedTopic[]): void => hearPositions(writePositions(topics));
+  const answer = (topics: ConsumedTopic[], number = sent.at(-1)?.split(' ').at(-1)): void => {
+    assert.equal(missed.heard(`@other ${number} ${writePositions(topics)}`), true);
+  };
+  answer(consumed(2));
+  await setImmediate();
+  missed.confirm();
+  return {
+    missed,
+    sent,
+    reads,
+    told,
+    heard,
+    hear,
+    hearPositions: (text: string) => hearPositions(text),
+    positions,
+    /** The other pod answers, and what is missing is read. */
+    answer: async (topics: ConsumedTopic[], number?: string): Promise<Read | undefined> => {
+      await setImmediate();
+      answer(topics, number);
+      await setImmediate();
+      return reads.at(-1);
+    },
+    consume: (topics: ConsumedTopic[]) => (own = topics),
+    beat: () => t.mock.timers.tick(BUS_TIMING.beatMs),
+    pass: async (ms: number) => {
+      now += ms;
+      wakeAll();
+      await setImmediate();
+    },
+  };
+}
+
+/** The connection is lost, and there is another one. */
+async function blinked(t: TestContext, options?: Parameters<typeof setUp>[1]) {
+  const parts = await setUp(t, options);
+  parts.missed.lost();
+  parts.missed.listens();
+  return parts;
+}
+
+const RANGE: LogRange = { partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 6 };
+
+test('what a pod has missed is read before what it hears over the next connection', async (t) => {
+  const { hear, heard, answer, told } = await blinked(t);
+  assert.deepEqual(told, ['bids lost'], 'what is missed is read, or told later');
+  hear('6');
+  const read = await answer(consumed(6));
+  assert.deepEqual(read?.ranges, [RANGE]);
+  assert.deepEqual(['a', 'b'].filter(read.reader.wants), ['a'], 'only what is listened to');
+  for (const n of ['3', '4', '5']) read.reader.passOn('a', n);
+  hear('7');
+  assert.deepEqual(heard, ['3', '4', '5']);
+  read.end();
+  await setImmediate();
+  hear('8');
+  assert.deepEqual(heard, ['3', '4', '5', '6', '7', '8']);
+  assert.deepEqual(told, ['bids lost']);
+});
+
+test('nothing is read where nothing was published', async (t) => {
+  const { hear, heard, answer, told, reads } = await blinked(t);
+  hear('3');
+  await answer(consumed(2));
+  assert.deepEqual([heard, reads, told], [['3'], [], ['bids lost']]);
+});
+
+test('positions that are heard count once it is known that all before them has been, and not those of a connection that is lost', async (t) => {
+  const { missed, positions, answer } = await setUp(t);
+  positions(consumed(4));
+  missed.confirm();
+  positions(consumed(5));
+  missed.lost();
+  missed.listens();
+  assert.deepEqual((await answer(consumed(6)))?.ranges, [{ ...RANGE, from: 4 }]);
+});
+
+test('an answer to a question of before does not count', async (t) => {
+  const { missed, answer, sent, reads } = await blinked(t);
+  await setImmediate();
+  const number = sent.at(-1)?.split(' ').at(-1);
+  missed.lost();
+  missed.listens();
+  await answer(consumed(6), number);
+  assert.deepEqual(reads, []);
+  assert.deepEqual((await answer(consumed(9)))?.ranges, [{ ...RANGE, until: 9 }]);
+});
+
+test('while the bus is paused no more is read', async (t) => {
+  const { missed, answer } = await blinked(t);
+  const read = await answer(consumed(6));
+  await read?.reader.ready();
+  missed.pause();
+  let isReady = false;
+  const ready = read?.reader.ready().then(() => (isReady = true));
+  await setImmediate();
+  assert.equal(isReady, false);
+  missed.resume();
+  await ready;
+});
+
+test('a channel that is left gets nothing of what is read', async (t) => {
+  const { missed, answer, heard } = await blinked(t);
+  missed.left('bids', 'a');
+  missed.listen('bids', 'a', (payload) => heard.push(String(payload)));
+  const read = await answer(consumed(6));
+  assert.equal(read, undefined, 'nothing is read for nobody');
+});
+
+test('a connection that is lost while it is read is healed from where the first one was', async (t) => {
+  const { missed, answer, reads } = await blinked(t);
+  await answer(consumed(6));
+  missed.lost();
+  missed.listens();
+  assert.equal(reads[0]?.signal.aborted, true);
+  const read = await answer(consumed(9));
+  assert.deepEqual(read?.ranges, [{ ...RANGE, until: 9 }]);
+});
+
+for (const [what, happen] of [
+  ['the log is another one', async ({ answer }) => void (await answer(consumed(6, 'id/1')))],
+  ['no pod answers', async ({ pass }) => pass(6_000)],
+  ['it can not be read', async ({ answer }) => (await answer(consumed(6)))?.end(new Error('gone'))],
+  [
+    'it is too much',
+    async ({ answer }) => {
+      const read = await answer(consumed(6));
+      assert.throws(() => read?.reader.passOn('a', 'x'.repeat(MAX_BYTES + 1)), {
+        message: `expected at most ${MAX_BYTES} bytes, got more`,
+      });
+      read?.end(new Error('too much'));
+    },
+  ],
+] as const satisfies (readonly [string, (parts: Awaited<ReturnType<typeof setUp>>) => Promise<void>])[]) {
+  test(`it is told, and listening goes on, where ${what}`, async (t) => {
+    const parts = await blinked(t);
+    parts.hear('7');
+    await setImmediate();
+    await happen(parts);
+    await setImmediate();
+    parts.hear('8');
+    assert.deepEqual(parts.heard, ['7', '8']);
+    assert.deepEqual(parts.told, ['bids lost', 'bids missed']);
+  });
+}
+
+test('what arrives meanwhile is bounded', async (t) => {
+  const { hear, heard, told } = await blinked(t);
+  const large = 'x'.repeat(0.6 * MAX_BYTES);
+  hear(large);
+  assert.deepEqual([heard.length, told], [0, ['bids lost']]);
+  hear(large);
+  assert.deepEqual([heard.length, told], [2, ['bids lost', 'bids missed']]);
+});
+
+for (const [what, options] of [
+  ['a topic with history is read from it', { histories: new Map([['bids', {}]]) }],
+  ['a pod that does not consume can not read', { isEdge: true }],
+] as const) {
+  test(`${what}, so that nothing is held`, async (t) => {
+    const { hear, heard, told, missed } = await blinked(t, options);
+    hear('7');
+    assert.deepEqual([heard, told], [['7'], []]);
+    assert.equal(missed.mayMiss('bids'), false);
+  });
+}
+
+test('a publisher that tells what Redis may have lost is believed for two minutes behind a lost connection', async (t) => {
+  const { missed, answer, pass } = await setUp(t);
+  assert.equal(missed.mayMiss('bids'), false, 'no connection was lost');
+  missed.lost();
+  missed.listens();
+  await answer(consumed(2));
+  assert.equal(missed.mayMiss('bids'), true);
+  assert.deepEqual((await answer(consumed(4)))?.ranges, [{ ...RANGE, until: 4 }]);
+  (await answer(consumed(4)))?.end();
+  await pass(120_001);
+  assert.equal(missed.mayMiss('bids'), false);
+});
+
+test('a pod says where it stands when it changes, and to whoever asks', async (t) => {
+  const { sent, consume, beat, hearPositions } = await setUp(t);
+  sent.length = 0;
+  consume(consumed(7));
+  beat();
+  beat();
+  const said = writePositions(consumed(7));
+  assert.deepEqual(sent, [`PUBLISH @positions ${said}`]);
+  hearPositions('?other 7');
+  assert.deepEqual(sent.slice(1), [`PUBLISH @pod:other @me 7 ${said}`]);
+});
+
+test('what is no answer is not taken for one', async (t) => {
+  const { missed } = await setUp(t);
+  assert.equal(missed.heard('beat'), false);
+  assert.equal(missed.heard('@other 1 no JSON'), true);
+});

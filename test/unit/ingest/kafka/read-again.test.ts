@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { LogRange, Reader } from '../../../../src/events/consumption.ts';
+import { decodeMessage } from '../../../../src/events/message.ts';
+import type { Topic } from '../../../../src/graph/graph.ts';
+import type { PartitionPosition, RecordRange } from '../../../../src/ingest/kafka/driver.ts';
+import { ReadAgain } from '../../../../src/ingest/kafka/read-again.ts';
+import type { KafkaRecord } from '../../../../src/ingest/record.ts';
+import { record, topic, topics } from '../parts.ts';
+
+const NOW = 100_000;
+const LARGEST = 200;
+const MAX_FANOUT_BYTES = 1_000;
+const RANGE: LogRange = { partition: 2, log: 'id/1', leaderEpoch: 3, from: 7, until: 9 };
+
+interface Parts extends Partial<Topic> {
+  readonly records?: readonly KafkaRecord[];
+  readonly maxAgeSeconds?: number;
+  readonly positions?: readonly PartitionPosition[];
+}
+
+/** Of the topic `bids`, in which there are these records. */
+function setUp({ records = [], maxAgeSeconds = 0, positions = [], ...options }: Parts = {}) {
+  const asked: (readonly RecordRange[])[] = [];
+  const again = new ReadAgain({
+    driver: {
+      read: async (_topic, ranges, take) => {
+        asked.push(ranges);
+        await take(records);
+      },
+    },
+    routing: { topics: topics(topic('bids', options)), prefix: '', maxAgeSeconds, now: () => NOW },
+    maxRecordBytes: LARGEST,
+    maxFanoutBytes: MAX_FANOUT_BYTES,
+    positions: () => positions,
+    published: (_topic, partition) => (partition === 2 ? 9 : undefined),
+  });
+  const passed: (readonly [channel: string, offset: number | undefined])[] = [];
+  const passOn = (channel: string, payload: string): void =>
+    void passed.push([channel, decodeMessage(payload)?.o]);
+  const read = (wants: Reader['wants'] = () => true, ready: Reader['ready'] = async () => undefined) =>
+    again.read('bids', [RANGE], { wants, passOn, ready }, new AbortController().signal);
+  return { again, asked, passed, read };
+}
+
+const bid = (offset: number, value: string, options: Partial<KafkaRecord> = {}): KafkaRecord =>
+  record(value, { offset, epoch: 1e10 + 3, timestamp: NOW, ...options });
+
+test('events are passed on to the channels that are wanted, as they were published', async () => {
+  const { read, passed, asked } = setUp({
+    keys: ['id'],
+    records: [bid(7, '{"id":"a"}'), bid(8, '{"id":"b"}')],
+  });
+  await read((channel) => channel !== 'bids:id=b');
+  assert.deepEqual(asked, [[{ partition: 2, topicId: 'id', resets: 1, leaderEpoch: 3, from: 7, until: 9 }]]);
+  assert.deepEqual(passed, [
+    ['bids', 7],
+    ['bids:id=a', 7],
+    ['bids', 8],
+  ]);
+});
+
+test('nothing is passed on while its reader can take no more', async () => {
+  const { read, passed } = setUp({ records: [bid(7, '{}'), bid(8, '{}')] });
+  const waits: (() => void)[] = [];
+  const reading = read(
+    () => true,
+    () => new Promise((resolve) => waits.push(resolve)),
+  );
+  for (const offset of [7, 8]) {
+    while (waits.length === 0) await setImmediate();
+    assert.equal(passed.length, offset - 7);
+    waits.pop()?.();
+  }
+  await reading;
+  assert.equal(passed.length, 2);
+});
+
+test('what was no event is passed over', async () => {
+  const wide = JSON.stringify({ a: 'x'.repeat(LARGEST - 20) });
+  const records = [
+    bid(7, 'no JSON'),
+    record(null, { offset: 8, epoch: 3, timestamp: NOW }),
+    bid(9, 'x'.repeat(LARGEST + 1)),
+    bid(10, '{"__proto__":{}}'),
+    bid(11, wide),
+  ];
+  const { read, passed } = setUp({ records });
+  await read();
+  assert.deepEqual(
+    passed.map(([, offset]) => offset),
+    [11],
+  );
+});
+
+for (const [what, options, message] of [
+  [
+    'a record of another leader epoch may have come in place of what was published',
+    { records: [bid(7, '{}', { epoch: 4 })] },
+    'expected records of leader epoch 3, got one of 4',
+  ],
+  [
+    'a record that is too old by now may have been published',
+    { records: [bid(7, '{}', { timestamp: NOW - 5_001 })], maxAgeSeconds: 5 },
+    'expected events of the last 5 s, got an older one',
+  ],
+] as const) {
+  test(what, async () => {
+    const { read, passed } = setUp(options);
+    await assert.rejects(read(), { message });
+    assert.deepEqual(passed, []);
+  });
+}
+
+test('how far each partition is published includes what is in hand', () => {
+  const at = { topic: 'bids', topicId: undefined, resets: 0, partitions: 4, leaderEpoch: 3 };
+  const { again } = setUp({
+    positions: [
+      { ...at, partition: 2, position: 5, highWatermark: 20 },
+      { ...at, partition: 3, position: 6, highWatermark: 20 },
+      { ...at, topic: 'asks', partition: 0, position: 1, highWatermark: undefined },
+    ],
+  });
+  const log = { log: '/0', leaderEpoch: 3 };
+  assert.deepEqual(again.topics(), [
+    {
+      topic: 'bids',
+      count: 4,
+      partitions: [
+        { ...log, partition: 2, next: 5, until: 10 },
+        { ...log, partition: 3, next: 6, until: 6 },
+      ],
+    },
+    { topic: 'asks', count: 4, partitions: [{ ...log, partition: 0, next: 1, until: 1 }] },
+  ]);
+});
