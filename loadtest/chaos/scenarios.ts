@@ -22,10 +22,15 @@ async function killAndStart(world: World): Promise<void> {
   await resumeSome(world);
 }
 
-/** Some clients resume with cursors of before. Stock ones have none: they would lose what comes meanwhile. */
-async function resumeSome({ crowd, size }: World): Promise<void> {
+/** Some clients resume with cursors of before. */
+async function resumeSome(world: World): Promise<void> {
+  await passes(world.size.calmSeconds);
+  await cutSome(world);
+}
+
+/** Stock clients have no cursors, and would lose what comes meanwhile. */
+async function cutSome({ crowd, size }: World): Promise<void> {
   if (size.stock) return;
-  await passes(size.calmSeconds);
   await Promise.all(crowd.map((clients) => clients.cut(SOME)));
 }
 
@@ -95,11 +100,11 @@ export const SCENARIOS = {
     promised: 'everything or told',
     hasReplica: true,
     async happen(world) {
-      const { redis, crowd, size } = world;
+      const { redis, size } = world;
       await redis.detachReplica();
       await passes(LACKED_SECONDS);
       // They resume where nothing is known of the events that they have got last.
-      await Promise.all(crowd.map((clients) => clients.cut(SOME)));
+      await cutSome(world);
       await redis.kill();
       await passes(size.faultSeconds);
       await redis.failOver();

@@ -42,7 +42,7 @@ describe('clients that resume have what is promised', { concurrency: 2 }, () => 
   }
 });
 
-const OF_REDIS = ['redis-frozen', 'redis-killed', 'redis-emptied', 'subscribers-killed'] as const;
+const OF_REDIS = ['redis-frozen', 'redis-killed', 'redis-emptied', 'failover', 'subscribers-killed'] as const;
 
 describe(
   'stock clients of a topic without history get every event, and stay connected',
