@@ -47,6 +47,7 @@ export class Chunk {
   readonly #spans: OpenSpans;
   /** Those that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
   #publications: readonly Publication[] | undefined;
+  #attempt: Promise<void> = Promise.resolve();
 
   private constructor(
     last: KafkaRecord | undefined,
@@ -107,12 +108,36 @@ export class Chunk {
    *
    * @throws PublishError, or the errors of `publisher.subscribed` and of sending dead letters
    */
-  async deliver(publisher: Publisher): Promise<void> {
+  deliver(publisher: Publisher): Promise<void> {
+    this.#attempt = this.#deliver(publisher);
+    return this.#attempt;
+  }
+
+  /** As the last `deliver` has returned it. */
+  get attempt(): Promise<void> {
+    return this.#attempt;
+  }
+
+  async #deliver(publisher: Publisher): Promise<void> {
     await this.#publish(publisher);
     // In the order of the records, though some faults are found later than others.
     const letters = this.#deadLetters.toSorted((one, other) => one.record.offset - other.record.offset);
     if (letters.length > 0) await this.#parts.deadLetters.send(letters);
     this.#deadLetters = [];
+  }
+
+  /** Those by which its events are routed, each once. */
+  get channels(): readonly string[] {
+    const channels = new Set<string>();
+    for (const event of this.#events) {
+      if (event instanceof RoutedEvent) for (const channel of event.channels) channels.add(channel);
+    }
+    return [...channels];
+  }
+
+  /** Whether the bus has acknowledged everything. */
+  get isPublished(): boolean {
+    return this.#events.length === 0 || this.#publications?.length === 0;
   }
 
   async #publish(publisher: Publisher): Promise<void> {
@@ -138,10 +163,7 @@ export class Chunk {
 
   /** @throws the errors of `publisher.subscribed`: then nothing has been encoded or counted */
   async #prepare(topic: string, publisher: Publisher): Promise<Publication[]> {
-    const asked = new Set<string>();
-    for (const event of this.#events) {
-      if (event instanceof RoutedEvent) for (const channel of event.channels) asked.add(channel);
-    }
+    const asked = new Set(this.channels);
     const subscribed = asked.size === 0 ? new Set<string>() : await publisher.subscribed(topic, [...asked]);
     // An event that was routed by its Kafka key may have further channels, which the bus was not asked about.
     const isSubscribed = (channel: string): boolean => subscribed.has(channel) || !asked.has(channel);

@@ -2,17 +2,27 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Places } from '../../src/bus/redis/cluster/places.ts';
 import { startCluster, type RedisCluster } from '../helpers/redis-cluster.ts';
-import { testNeeding } from '../helpers/services.ts';
-import { accountOf, HISTORY, SEVERAL_KEYS, type Stream } from './delivery-account.ts';
+import { startReady } from '../helpers/gateway.ts';
+import { graphFolder } from '../helpers/graph-folder.ts';
+import { subscribed } from '../helpers/graphql-client.ts';
+import { itemLines, kcat } from '../helpers/kcat.ts';
+import { range } from '../helpers/numbers.ts';
+import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
+import { accountOf, HISTORY, SEVERAL_KEYS } from './delivery-account.ts';
 import { testRefusedLogin } from './redis-refused-login.ts';
 
-const test = testNeeding('kafka', 'redis-server');
+const test = testNeeding('kafka', 'kcat', 'redis-server');
 
 const TOPICS = {
   'a topic without history': { history: 'null', isSpread: false },
   'a topic with history': { history: HISTORY, isSpread: false },
   'a topic that is spread': { history: 'null', isSpread: true },
 } as const;
+
+/** Of a slot of the topic. */
+const wordOf = (topic: string, isSpread = false): string =>
+  new Places('', new Set(isSpread ? [topic] : [])).wordsOf(topic)[0] ?? '';
 
 /** @param happen is given the word of a slot of the topic */
 function accountOn(
@@ -25,9 +35,7 @@ function accountOn(
     REDIS_CLUSTER: cluster.nodes.join(','),
     ...(isSpread && { REDIS_CLUSTER_SPREAD: topic }),
   });
-  const wordOf = ({ topic }: Stream) =>
-    new Places('', new Set(isSpread ? [topic] : [])).wordsOf(topic)[0] ?? '';
-  return accountOf(t, { ...SEVERAL_KEYS, history, redis }, (stream) => happen(wordOf(stream)));
+  return accountOf(t, { ...SEVERAL_KEYS, history, redis }, ({ topic }) => happen(wordOf(topic, isSpread)));
 }
 
 // With history it is so while a slot moves: see below.
@@ -60,6 +68,48 @@ for (const [name, topic] of Object.entries(TOPICS)) {
     );
   });
 }
+
+test('while the master of one topic stands still, events of topics of other masters go on, and come in time', async (t) => {
+  const cluster = await startCluster(t);
+  for (const client of cluster.clients)
+    await client.call('CONFIG', 'SET', 'cluster-require-full-coverage', 'no');
+  const frozen = await createTopic(t);
+  const master = await cluster.masterOf(wordOf(frozen));
+  let other = await createTopic(t);
+  while ((await cluster.masterOf(wordOf(other))) === master) other = await createTopic(t);
+  const gateway = await startReady(t, {
+    GRAPH: await graphFolder(t, {
+      'schema.graphql': `
+        type Subscription { frozen: Item @event(topic: "${frozen}") other: Item @event(topic: "${other}") }
+        type Item { n: Int }`,
+    }),
+    KAFKA_BROKERS: kafkaBrokers(),
+    KAFKA_GROUP_ID: frozen,
+    REDIS_CLUSTER: cluster.nodes.join(','),
+  });
+  const ofFrozen = await subscribed<Record<string, { n: number }>>(t, gateway, {
+    query: 'subscription { frozen { n } }',
+  });
+  const ofOther = await subscribed<Record<string, { n: number }>>(t, gateway, {
+    query: 'subscription { other { n } }',
+  });
+  const numbersOf = ({ data }: typeof ofFrozen) => data.map((one) => Object.values(one ?? {})[0]?.n);
+  const send = async (topic: string, from: number, to: number) => kcat(t, topic, itemLines(range(from, to)));
+  for (const topic of [frozen, other]) await send(topic, 0, 1);
+  await Promise.all([ofFrozen.until(1), ofOther.until(1)]);
+
+  master.signal('SIGSTOP');
+  await send(frozen, 1, 3);
+  await gateway.untilLog(/events were not taken/);
+  for (let n = 1; n < 20; n += 1) {
+    await send(other, n, n + 1);
+    await ofOther.until(n + 1);
+  }
+  assert.deepEqual(numbersOf(ofFrozen), [0]);
+  master.signal('SIGCONT');
+  await ofFrozen.until(3);
+  assert.deepEqual([numbersOf(ofFrozen), numbersOf(ofOther)], [range(0, 3), range(0, 20)]);
+});
 
 testRefusedLogin('a Redis Cluster', async (t) => {
   const { nodes, clients } = await startCluster(t);

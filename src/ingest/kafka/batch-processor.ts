@@ -7,6 +7,7 @@ import { Chunk } from '../chunk.ts';
 import { LettersNotTaken, type LettersInHand } from './letters-in-hand.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
+import { WaitingPartitions } from './waiting-partitions.ts';
 import type { HeldBatch } from './state.ts';
 import { PartitionTimes } from './partition-times.ts';
 import type { Clock } from '../../support/clock.ts';
@@ -53,13 +54,22 @@ const HEARTBEAT_MS = 1_000;
 /** How often a batch that is held asks whether it still is. */
 const HOLD_MS = 250;
 
+/** After so many attempts, some three seconds, or one that gets no answer for two, a chunk is given back, and its partition waits. */
+const MAX_ATTEMPTS = 7;
+const PATIENCE_MS = 2_000;
+
 const RETRY = { firstMs: 50, maxMs: 2_000 };
+
+class NoAnswer extends Error {}
+
+/** The bus has not taken a chunk. It may take it still, if its last attempt goes on. */
+class EventsNotTaken extends Error {}
 
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
- * While the bus is away, or the pod is under pressure, the batch is held, which pauses its member's partitions;
- * heartbeats keep the membership. Nothing is decoded before bytes are reserved for its whole way. While the dead-letter
- * topic is away, the partitions wait that have a letter for it.
+ * While the pod is under pressure the batch is held, which pauses its member's partitions; heartbeats keep the membership.
+ * While the bus does not take events, or the dead-letter topic letters, the partitions wait that have some, and no others:
+ * the bus may be several servers. Nothing is decoded before bytes are reserved for its whole way.
  *
  * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
  * joins again). Records that are not committed by then are consumed again, here or by another pod.
@@ -67,6 +77,7 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
   readonly #times = new PartitionTimes();
+  readonly #waiting = new WaitingPartitions();
   #held: HeldBatch | undefined;
   /** The last record of what is being delivered: some of it may have been published. */
   #inHand: KafkaRecord | undefined;
@@ -75,25 +86,34 @@ export class BatchProcessor {
     this.#options = options;
   }
 
-  /** The batch that waits for the bus, or for the end of a pause under pressure. */
-  get held(): HeldBatch | undefined {
-    return this.#held;
+  /** Why a partition waits: for the bus, the dead-letter topic, or for the end of a pause under pressure. */
+  held(topic: string, partition: number): HeldBatch | undefined {
+    const held = this.#held;
+    return held?.topic === topic && held.partition === partition
+      ? held
+      : this.#waiting.held(topic, partition);
   }
 
-  /** Of what is consumed. To be cleared when the partitions are assigned anew. */
+  /** Of what is consumed. */
   get times(): PartitionTimes {
     return this.#times;
+  }
+
+  /** The member has joined anew: another may have the partitions. */
+  clear(): void {
+    this.#waiting.clear();
+    this.#times.clear();
   }
 
   /** Offset of the last record of the partition that may have been published beyond its position; undefined: none has. */
   published(topic: string, partition: number): number | undefined {
     const inHand = this.#inHand;
     if (inHand?.topic === topic && inHand.partition === partition) return inHand.offset;
-    return this.#options.letters?.published(topic, partition);
+    return this.#waiting.published(topic, partition);
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { badBatches, clock, letters } = this.#options;
+    const { badBatches, clock } = this.#options;
     const { records, topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
@@ -102,7 +122,7 @@ export class BatchProcessor {
     badBatches.recovered(topic, partition);
     const startedAt = clock.now();
     const isCurrent = () => batch.isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
-    const first = letters === undefined ? 0 : await letters.begin(batch);
+    const first = await this.#waiting.begin(batch);
     if (first === undefined) return;
     for (let start = first; start < records.length;) {
       await batch.heartbeat();
@@ -141,14 +161,18 @@ export class BatchProcessor {
     const { count, bytes } = this.#fitting(records, maxRecordBytes);
     const reserving = this.#options.records.reserve(bytes, this, stopping).catch(() => undefined);
     const reservation = await this.#withHeartbeats(reserving, batch);
+    if (reservation === undefined) return undefined;
+    let chunk: Chunk | undefined;
     try {
-      if (reservation === undefined || !isCurrent()) return undefined;
+      if (!isCurrent()) return undefined;
       const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
-      const chunk = await this.#withHeartbeats(Chunk.of(records.slice(0, count), parts), batch);
+      chunk = await this.#withHeartbeats(Chunk.of(records.slice(0, count), parts), batch);
       const { last } = chunk;
       return last && (await this.#deliver(chunk, last.offset, batch, isCurrent)) ? last : undefined;
     } finally {
-      reservation?.release();
+      // An attempt without an answer may still go on.
+      const attempt = chunk?.attempt ?? Promise.resolve();
+      attempt.catch(() => undefined).finally(() => reservation.release());
     }
   }
 
@@ -184,7 +208,7 @@ export class BatchProcessor {
 
   /**
    * @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped, or the
-   *   partition waits for the dead-letter topic
+   *   partition waits
    */
   async #deliver(
     chunk: Chunk,
@@ -192,25 +216,39 @@ export class BatchProcessor {
     batch: RecordBatch,
     isCurrent: () => boolean,
   ): Promise<boolean> {
+    const { letters } = this.#options;
     try {
       return await this.#untilTaken(chunk, batch, isCurrent);
     } catch (thrown) {
-      if (!(thrown instanceof LettersNotTaken)) throw thrown;
-      this.#options.letters?.wait(batch, lastOffset, thrown);
+      const { message: reason } = thrown as Error;
+      const wait = (untilOver: (isWaited: () => boolean) => Promise<boolean>): void =>
+        this.#waiting.wait(batch, { reason, lastOffset }, untilOver);
+      if (thrown instanceof EventsNotTaken) {
+        wait((isWaited) => this.#untilAsked(batch.topic, chunk, isWaited));
+      } else if (thrown instanceof LettersNotTaken && letters !== undefined) {
+        wait((isWaited) => letters.untilTaken(batch, thrown, isWaited));
+      } else {
+        throw thrown;
+      }
       return false;
     } finally {
       this.#held = undefined;
     }
   }
 
+  /**
+   * @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped
+   * @throws EventsNotTaken, LettersNotTaken
+   */
   async #untilTaken(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping, log } = this.#options;
     const { topic, partition } = batch;
     const backoff = new Backoff({ ...RETRY, random: clock.random });
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#withHeartbeats(chunk.deliver(publisher), batch);
-        if (attempt > 1) log.info({ topic, partition, attempt }, 'events are taken again');
+        await this.#withHeartbeats(this.#patiently(chunk, chunk.deliver(publisher)), batch);
+        const hasWaited = this.#waiting.delivered(topic, partition);
+        if (attempt > 1 || hasWaited) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
         // All else of the chunk is acknowledged.
@@ -218,14 +256,58 @@ export class BatchProcessor {
         const reason = messageOf(thrown);
         this.#held = { topic, partition, reason };
         const fields = { topic, partition, attempt, error: reason };
-        if (attempt === 1) log.warn(fields, 'events were not taken; partitions wait until they are');
+        const isFirst = attempt === 1 && this.#waiting.published(topic, partition) === undefined;
+        if (isFirst) log.warn(fields, 'events were not taken; their partition waits until they are');
         else log.debug(fields, 'events were not taken');
+        if (thrown instanceof NoAnswer || attempt === MAX_ATTEMPTS)
+          throw new EventsNotTaken(reason, { cause: thrown });
       }
       await clock.sleep(backoff.next(), stopping);
       if (!isCurrent()) return false;
       await batch.heartbeat();
       if (!isCurrent()) return false;
     }
+  }
+
+  /** @throws NoAnswer if the bus takes longer than the other partitions should wait */
+  async #patiently(chunk: Chunk, delivering: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const patience = this.#options.clock.sleep(PATIENCE_MS, done.signal).then(() => {
+      if (!chunk.isPublished) throw new NoAnswer(`no answer within ${PATIENCE_MS} ms`);
+      return delivering;
+    });
+    patience.catch(() => undefined);
+    try {
+      await Promise.race([delivering, patience]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  /**
+   * Resolves once the bus answers questions about the chunk's channels, or nobody waits for it any more.
+   *
+   * @returns whether the chunk is acknowledged after all
+   */
+  async #untilAsked(topic: string, { attempt, channels }: Chunk, isWaited: () => boolean): Promise<boolean> {
+    const { publisher, clock, stopping } = this.#options;
+    try {
+      await attempt;
+      return true;
+    } catch {
+      // It is not.
+    }
+    const backoff = new Backoff({ ...RETRY, random: clock.random });
+    while (!stopping.aborted && isWaited()) {
+      await clock.sleep(backoff.next(), stopping);
+      try {
+        await publisher.subscribed(topic, channels);
+        break;
+      } catch {
+        // It is away still.
+      }
+    }
+    return false;
   }
 
   /**

@@ -185,7 +185,7 @@ export class KafkaSource {
             time: this.#processor.times.of(at.topic, at.partition),
             now: this.#clock.now(),
             stopped: this.#badBatches.reason(at.topic, at.partition),
-            held: this.#letters?.held(at.topic, at.partition) ?? this.#processor.held,
+            held: this.#processor.held(at.topic, at.partition),
           }),
         ) ?? [],
     };
@@ -282,8 +282,7 @@ export class KafkaSource {
 
   #joined(partitions: Assignment): void {
     this.#badBatches.clear();
-    this.#letters?.clear();
-    this.#processor.times.clear();
+    this.#processor.clear();
     this.#assigned = Object.values(partitions).flat().length;
     if (!this.#stopping.signal.aborted) this.#notReady = undefined;
     this.#log.info({ groupId: this.#groupId, partitions }, 'joined the consumer group');

@@ -25,8 +25,7 @@ export interface PartitionState {
    */
   readonly lagSeconds: number | undefined;
   /**
-   * `stopped`: the next record batch can't be decoded. `held`: a batch of it waits for the bus, the dead-letter topic, or pressure to end,
-   * and the partitions beside it wait too.
+   * `stopped`: the next record batch can't be decoded. `held`: it waits for the bus, the dead-letter topic, or pressure to end.
    */
   readonly state: 'consuming' | 'held' | 'stopped';
   /** Why it is held or stopped. */
@@ -47,7 +46,7 @@ interface PartitionSigns {
   readonly now: number;
   /** Why it is stopped by a bad batch. */
   readonly stopped: string | undefined;
-  /** A batch that is held, of any partition. */
+  /** Why it is held; undefined if it is not. */
   readonly held: HeldBatch | undefined;
 }
 
@@ -58,8 +57,7 @@ export function partitionState(at: PartitionPosition, signs: PartitionSigns): Pa
   const age = time === undefined ? undefined : Math.max(0, now - time) / 1_000;
   const known = { topic, partition, position, highWatermark, lag, lagSeconds: lag === 0 ? 0 : age };
   if (stopped !== undefined) return { ...known, state: 'stopped', reason: stopped };
-  const isHeld = held?.topic === topic && held.partition === partition;
-  return isHeld
-    ? { ...known, state: 'held', reason: held.reason }
-    : { ...known, state: 'consuming', reason: undefined };
+  return held === undefined
+    ? { ...known, state: 'consuming', reason: undefined }
+    : { ...known, state: 'held', reason: held.reason };
 }

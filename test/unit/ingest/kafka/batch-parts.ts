@@ -15,14 +15,15 @@ import { Pipeline } from '../../../../src/ingest/pipeline.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
 
-/** Backoff waits end in the next turn of the loop; heartbeats in between never become due. */
+/** Backoff waits and patience end in the next turn of the loop; heartbeats in between never become due. */
 class HastyClock implements Clock {
   readonly waits: number[] = [];
   now = () => 0;
   random = () => 1;
   sleep = (ms: number, signal: AbortSignal) => {
     const isBeat = ms === 1_000;
-    if (!isBeat) this.waits.push(ms);
+    const isPatience = ms === 2_000;
+    if (!isBeat && !isPatience) this.waits.push(ms);
     return new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
       if (!isBeat) setImmediate(resolve);

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { range } from '../../../helpers/numbers.ts';
 import { roomForRecords } from '../../../helpers/source-settings.ts';
 import { events, FakeBatch, setUp } from './batch-parts.ts';
+
+/** Resolves when the partition of the batch is no longer paused. */
+async function resumed(batch: FakeBatch): Promise<void> {
+  while (batch.resumes < batch.pauses) await setImmediate();
+}
 
 test('a batch is published in chunks, in order, each committed after the bus has taken it', async () => {
   const { consume, offsets, publisher, metrics } = setUp();
@@ -18,12 +23,75 @@ test('while the bus takes no events, the consumer commits nothing and its waits 
   const batch = new FakeBatch(events(3));
   publisher.failing = (publications) => {
     assert.deepEqual(batch.committed, []);
-    return publisher.attempts < 10 ? publications : [];
+    return publisher.attempts < 7 ? publications : [];
   };
   await consume(batch);
-  assert.deepEqual(clock.waits, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000, 2_000]);
-  assert.ok(batch.beats >= 9, `expected a heartbeat after each wait, got ${batch.beats}`);
-  assert.deepEqual([offsets(), batch.committed], [[0, 1, 2], [3]]);
+  assert.deepEqual(clock.waits, [50, 100, 200, 400, 800, 1_600]);
+  assert.ok(batch.beats >= 6, `expected a heartbeat after each wait, got ${batch.beats}`);
+  assert.deepEqual([offsets(), batch.committed, batch.pauses], [[0, 1, 2], [3], 0]);
+});
+
+/** Of two partitions, with events for a channel each. The bus does not take those of the first. */
+function withoutFirst(t: TestContext) {
+  const parts = setUp({ keys: ['id'] });
+  t.after(() => parts.aborting.abort());
+  const { publisher, consume } = parts;
+  const away = { isAway: true };
+  const isOfFirst = (channel: string): boolean => away.isAway && channel.endsWith('=first');
+  publisher.failing = (batch) => batch.filter(({ channel }) => isOfFirst(channel));
+  publisher.subscribed = async (_topic, channels) => {
+    if (channels.some(isOfFirst) && publisher.attempts >= 7) throw new Error('the bus is away');
+    return new Set(channels);
+  };
+  const consumeFirst = () => consume(['{"id":"first"}']);
+  const consumeOther = () => consume(Object.assign(new FakeBatch(['{"id":"other"}']), { partition: 1 }));
+  return { ...parts, away, consumeFirst, consumeOther };
+}
+
+test('a partition whose events the bus does not take is given back and waits until the bus answers, and no other', async (t) => {
+  const { processor, publisher, lines, away, consumeFirst, consumeOther } = withoutFirst(t);
+  const first = await consumeFirst();
+  assert.deepEqual([first.committed, first.pauses, first.resumes], [[], 1, 0]);
+  assert.match(processor.held('bids', 0)?.reason ?? '', /the bus acknowledged 0 of 1 publications/);
+  const other = await consumeOther();
+  assert.deepEqual([other.committed, processor.held('bids', 1)], [[1], undefined]);
+  assert.equal(first.resumes, 0);
+  away.isAway = false;
+  await resumed(first);
+  assert.equal(processor.held('bids', 0), undefined);
+  const again = await consumeFirst();
+  assert.deepEqual([again.committed, publisher.attempts], [[1], 9]);
+  assert.deepEqual(
+    lines.filter(({ level }) => Number(level) >= 30).map(({ msg }) => msg),
+    ['events were not taken; their partition waits until they are', 'events are taken again'],
+  );
+});
+
+test('a bus that does not answer holds up the member for a moment only, and its answer counts', async () => {
+  const { consume, publisher, processor } = setUp();
+  let answer!: () => void;
+  publisher.publish = () => {
+    publisher.attempts += 1;
+    return new Promise<void>((resolve) => (answer = resolve));
+  };
+  const batch = await consume(['{"n":1}']);
+  assert.deepEqual([batch.pauses, batch.committed, processor.published('bids', 0)], [1, [], 0]);
+  answer();
+  await resumed(batch);
+  const again = await consume(['{"n":1}']);
+  assert.deepEqual([publisher.attempts, again.committed], [1, [1]]);
+});
+
+test('bytes of a chunk are given back once its last attempt has ended', async () => {
+  const records = roomForRecords();
+  const { consume, publisher } = setUp({ records });
+  let end!: (error: Error) => void;
+  publisher.publish = () => new Promise<void>((_, reject) => (end = reject));
+  const batch = await consume(['{"n":1}']);
+  assert.notEqual(records.held, 0);
+  end(new Error('the bus is away'));
+  await resumed(batch);
+  assert.equal(records.held, 0);
 });
 
 test('a second attempt publishes what was not acknowledged, in order, and nothing else', async () => {
@@ -73,7 +141,7 @@ for (const [what, happen] of [
     parts.hold.reason = 'under pressure';
     const batch = new FakeBatch(events(3));
     batch.onHeartbeat = () => {
-      if (parts.processor.held !== undefined) happen(batch, parts);
+      if (parts.processor.held('bids', 0) !== undefined) happen(batch, parts);
     };
     await parts.consume(batch);
     assert.deepEqual([parts.publisher.attempts, batch.committed], [0, []]);
@@ -115,11 +183,6 @@ test('an error of a heartbeat reaches the driver, which joins the group again', 
   assert.deepEqual(batch.committed, [500]);
 });
 
-/** Resolves when the partition of the batch is no longer paused. */
-async function resumed(batch: FakeBatch): Promise<void> {
-  while (batch.resumes < batch.pauses) await setImmediate();
-}
-
 test('a batch is committed only when its dead letters are acknowledged too, and its events are published once', async () => {
   const { consume, offsets, sink, buried, metrics } = setUp();
   const values = ['{"n":0}', 'not json', '{"n":2}'];
@@ -135,16 +198,16 @@ test('a batch is committed only when its dead letters are acknowledged too, and 
 });
 
 test('while the dead-letter topic is away the partitions wait that have a letter for it, and no other', async () => {
-  const { consume, offsets, letters, sink, lines } = setUp();
+  const { consume, offsets, processor, sink, lines } = setUp();
   sink.failing = true;
   await consume(['not json']);
-  assert.match(letters.held('bids', 0)?.reason ?? '', /the dead-letter topic takes nothing: Kafka is away/);
+  assert.match(processor.held('bids', 0)?.reason ?? '', /the dead-letter topic takes nothing: Kafka is away/);
   assert.deepEqual(
     lines.filter(({ level }) => level === 40).map(({ msg }) => msg),
     ['could not decode a message', 'a partition waits for the dead-letter topic'],
   );
   const other = await consume(Object.assign(new FakeBatch(events(2)), { partition: 1 }));
-  assert.deepEqual([other.committed, offsets(), letters.held('bids', 1)], [[2], [0, 1], undefined]);
+  assert.deepEqual([other.committed, offsets(), processor.held('bids', 1)], [[2], [0, 1], undefined]);
 });
 
 test('a batch that was fetched before its partition had to wait is given back', async () => {
@@ -174,10 +237,10 @@ test('a dead-letter topic that does not answer holds up the member for a moment 
 });
 
 test('after a join the letters of a partition are those of the member that has it', async () => {
-  const { consume, letters, sink, buried } = setUp();
+  const { consume, processor, sink, buried } = setUp();
   sink.failing = true;
   const batch = await consume(['not json']);
-  letters.clear();
+  processor.clear();
   await resumed(batch);
   sink.failing = false;
   const again = await consume(['not json']);
@@ -210,15 +273,18 @@ test('while nothing is to be consumed a batch waits at its next chunk, keeps its
     return [];
   };
   batch.onHeartbeat = () => {
-    if (hold.reason === undefined || processor.held === undefined) return;
-    assert.deepEqual(processor.held, { topic: 'bids', partition: 0, reason: 'under pressure' });
+    if (hold.reason === undefined || processor.held('bids', 0) === undefined) return;
+    assert.deepEqual(processor.held('bids', 0), { topic: 'bids', partition: 0, reason: 'under pressure' });
     assert.equal(batch.committed.at(-1), publisher.attempts * 500);
     heldBeats += 1;
     if (heldBeats % 3 === 0) hold.reason = undefined;
   };
   await consume(batch);
   assert.deepEqual(offsets(), range(0, 1_200));
-  assert.deepEqual([heldBeats, batch.committed, processor.held], [6, [500, 1000, 1200], undefined]);
+  assert.deepEqual(
+    [heldBeats, batch.committed, processor.held('bids', 0)],
+    [6, [500, 1000, 1200], undefined],
+  );
 });
 
 /** Events under so many values of a key, as many bytes each. */

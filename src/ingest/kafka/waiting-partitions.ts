@@ -1,0 +1,95 @@
+import type { RecordBatch } from './driver.ts';
+import type { HeldBatch } from './state.ts';
+
+interface Wait extends HeldBatch {
+  /** Offset of the last record that is waited with. */
+  readonly lastOffset: number;
+  /** Undefined while it waits; then whether all records up to `lastOffset` are delivered. */
+  isDelivered: boolean | undefined;
+  /** Each ends a pause of the partition. */
+  readonly resume: (() => void)[];
+}
+
+/** Partitions that wait until records of them are taken, and are not fetched meanwhile. All others go on. */
+export class WaitingPartitions {
+  readonly #waits = new Map<string, Wait>();
+
+  /** Why a partition waits; undefined if it does not. */
+  held(topic: string, partition: number): HeldBatch | undefined {
+    const wait = this.#waits.get(keyOf(topic, partition));
+    return wait !== undefined && wait.isDelivered === undefined ? wait : undefined;
+  }
+
+  /** Offset of the last record that may have been published of a partition that waits, or has. */
+  published(topic: string, partition: number): number | undefined {
+    return this.#waits.get(keyOf(topic, partition))?.lastOffset;
+  }
+
+  /**
+   * Pauses the partition of the batch, whose records from its beginning to `lastOffset` are not taken.
+   *
+   * @param untilOver resolves once the partition may go on: with true if these records are delivered by then, with false if
+   *   they are to be processed again. It must not reject. `isWaited` is false once nobody waits any more.
+   */
+  wait(
+    batch: RecordBatch,
+    { reason, lastOffset }: { readonly reason: string; readonly lastOffset: number },
+    untilOver: (isWaited: () => boolean) => Promise<boolean>,
+  ): void {
+    const { topic, partition } = batch;
+    const key = keyOf(topic, partition);
+    const wait: Wait = {
+      topic,
+      partition,
+      reason,
+      lastOffset,
+      isDelivered: undefined,
+      resume: [batch.pause()],
+    };
+    this.#waits.set(key, wait);
+    void this.#end(
+      wait,
+      untilOver(() => this.#waits.get(key) === wait),
+    );
+  }
+
+  async #end(wait: Wait, over: Promise<boolean>): Promise<void> {
+    wait.isDelivered = await over;
+    for (const resume of wait.resume) resume();
+  }
+
+  /**
+   * To be asked when a batch of the partition is handed over.
+   *
+   * @returns whether the records may be processed that are left of it, from the returned index on; undefined: not yet
+   */
+  async begin(batch: RecordBatch): Promise<number | undefined> {
+    const { topic, partition, records } = batch;
+    const wait = this.#waits.get(keyOf(topic, partition));
+    if (wait === undefined || wait.isDelivered === false) return 0;
+    if (wait.isDelivered === undefined) {
+      // It was fetched before the pause.
+      wait.resume.push(batch.pause());
+      return undefined;
+    }
+    const done = records.filter(({ offset }) => offset <= wait.lastOffset);
+    const last = done.at(-1);
+    if (last !== undefined) await batch.commit(last.offset + 1);
+    if (last === undefined || last.offset === wait.lastOffset) this.#waits.delete(keyOf(topic, partition));
+    return done.length;
+  }
+
+  /** @returns whether this is the first that is delivered since the partition has waited */
+  delivered(topic: string, partition: number): boolean {
+    return this.#waits.delete(keyOf(topic, partition));
+  }
+
+  /** The member has joined anew: another may have the partitions. */
+  clear(): void {
+    this.#waits.clear();
+  }
+}
+
+function keyOf(topic: string, partition: number): string {
+  return `${topic}/${partition}`;
+}
