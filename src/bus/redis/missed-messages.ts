@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { ByteSource, Reservation } from '../../support/byte-budget.ts';
 import type { Clock } from '../../support/clock.ts';
+import { unlessAborted } from '../../support/unless-aborted.ts';
 import type { Listener } from '../bus.ts';
 import type { Consumption } from '../../events/consumption.ts';
 import { Answers } from './answers.ts';
@@ -246,8 +247,10 @@ export class MissedMessages {
     const isLate = (): boolean => askedAt !== undefined && clock.now() - askedAt >= ANSWER_MS;
     while (!signal.aborted && !answers.complete.aborted && !isLate()) {
       try {
-        const [reply] = await commands.send([['PUBLISH', names.positionsChannel, question]]);
-        answers.expect(Number(valueOf(reply)));
+        const asking = commands.send([['PUBLISH', names.positionsChannel, question]]);
+        const replies = await unlessAborted(asking, signal);
+        if (replies === undefined) break;
+        answers.expect(Number(valueOf(replies[0])));
         askedAt ??= clock.now();
       } catch {
         // The connection may be away still.
@@ -281,7 +284,9 @@ export class MissedMessages {
       const { signal: over } = this.#paused ?? {};
       if (over !== undefined) await clock.sleep(LONGEST_MS, AbortSignal.any([over, signal]));
     };
-    await source.read(topic, ranges, { wants: (channel) => channels.has(channel), passOn, ready }, signal);
+    const reader = { wants: (channel: string) => channels.has(channel), passOn, ready };
+    await unlessAborted(source.read(topic, ranges, reader, signal), signal);
+    if (signal.aborted) throw new Error(`it took longer than ${LONGEST_MS} ms`);
     metrics.missedRead.inc({ topic });
     log.info(
       { topic, messages: count },
