@@ -1,6 +1,10 @@
 /** Where the consumption of one partition stands, as the pod says that consumes it. */
 export interface ConsumedPartition {
   readonly partition: number;
+  /** When the pod was given the partition, by its own clock: ms. Tells its hold of it from others, before and after. */
+  readonly assignedAt: number;
+  /** Where it began then, or somewhat later. */
+  readonly start: number;
   /** Names the log that the offsets belong to: offsets of another one say nothing. */
   readonly log: string;
   /** All records before this offset have been published, or passed over. */
@@ -9,6 +13,8 @@ export interface ConsumedPartition {
   readonly leaderEpoch: number | undefined;
   /** Some records from `next` up to this offset may have been published already. */
   readonly until: number;
+  /** Leader epoch of the last record before `until`. */
+  readonly lastEpoch: number | undefined;
 }
 
 export interface ConsumedTopic {
@@ -20,11 +26,12 @@ export interface ConsumedTopic {
 }
 
 /** Records of one partition that are read again. */
-export interface LogRange extends Pick<ConsumedPartition, 'partition' | 'log' | 'leaderEpoch'> {
+export interface LogRange extends Pick<
+  ConsumedPartition,
+  'partition' | 'log' | 'leaderEpoch' | 'until' | 'lastEpoch'
+> {
   /** The first offset; `leaderEpoch` is that of the record before. */
   readonly from: number;
-  /** The offset behind the last one. */
-  readonly until: number;
 }
 
 /** Where messages go that are read again. */
@@ -39,13 +46,13 @@ export interface Reader {
 
 /** What publishers consume: it can be read again where a bus has not brought it. */
 export interface Consumption {
-  /** Of the partitions of this process. */
-  topics(): readonly ConsumedTopic[];
+  /** Of the partitions that this process has for certain. @param topic undefined: all */
+  topics(topic?: string): readonly ConsumedTopic[];
   /**
    * Reads what was published of a topic once more, as it was published.
    *
-   * @throws if the log has another name, does not hold all of it any more, or holds records of other leader epochs, which may have
-   *   come in place of those that were published; if the signal aborts
+   * @throws if the log has another name, does not hold all of it any more, or its last record is of another leader epoch, so that it
+   *   may have come in place of what was published; if an event can't be made of a record as it could before; if the signal aborts
    */
   read(topic: string, ranges: readonly LogRange[], reader: Reader, signal: AbortSignal): Promise<void>;
 }

@@ -24,6 +24,8 @@ export class TestMember {
   readonly member: GroupMember;
   readonly records: KafkaRecord[] = [];
   readonly assignments: Assignment[] = [];
+  /** Its positions as it was assigned each of them: offsets by partition. */
+  readonly starts: Readonly<Record<number, number>>[] = [];
   readonly resets: PositionReset[] = [];
   /** How many records it has committed. */
   committed = 0;
@@ -38,7 +40,13 @@ export class TestMember {
     this.member = driver.member({
       timing: TIMING,
       onBatch: (batch) => this.take(batch),
-      onAssigned: (assignment) => void this.assignments.push(assignment),
+      onAssigned: (assignment) => {
+        this.assignments.push(assignment);
+        const positions = this.member.positions();
+        this.starts.push(
+          Object.fromEntries(positions.map(({ partition, position }) => [partition, position])),
+        );
+      },
       onPositionReset: (reset) => void this.resets.push(reset),
       onAnswer: () => (this.answers += 1),
       ...options,

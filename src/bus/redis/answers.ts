@@ -64,14 +64,13 @@ export class Answers {
     return Array.from({ length: count }, (_, partition): readonly LogRange[] => {
       const now = partitions.get(partition);
       if (now === undefined) throw new Error(`no pod says how far partition ${partition} is published`);
-      const { log, until } = now;
+      const { log, until, lastEpoch } = now;
       const before = since.partitions.get(partition);
-      if (before !== undefined && before.log !== log) {
-        throw new Error(`the log of partition ${partition} is another than before`);
-      }
-      // One that was added meanwhile is consumed from its beginning.
-      const { next: from, leaderEpoch } = before ?? { next: 0, leaderEpoch: undefined };
-      return until > from ? [{ partition, log, leaderEpoch, from, until }] : [];
+      if (before?.log !== log) throw new Error(`the log of partition ${partition} is another than before`);
+      // What its former publisher had in hand may have been heard in parts.
+      if (before.assignedAt !== now.assignedAt) throw new Error(`partition ${partition} has moved meanwhile`);
+      const { next: from, leaderEpoch } = before;
+      return until > from ? [{ partition, log, leaderEpoch, lastEpoch, from, until }] : [];
     }).flat();
   }
 

@@ -12,19 +12,19 @@ type WrittenPartition = readonly [
   until: number,
   log: string,
   leaderEpoch: number | null,
+  lastEpoch: number | null,
+  assignedAt: number,
+  start: number,
 ];
 type WrittenTopic = readonly [topic: string, count: number, partitions: readonly WrittenPartition[]];
 
-/** As publishers say it over the bus: `[["orders",4,[[0,17,17,"<id>/0",3]]]]`. */
+/** As publishers say it over the bus: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0]]]]`. */
 export function writePositions(topics: readonly ConsumedTopic[]): string {
   const written = topics.map(({ topic, count, partitions }): WrittenTopic => {
-    const each = partitions.map(({ partition, next, until, log, leaderEpoch = null }): WrittenPartition => [
-      partition,
-      next,
-      until,
-      log,
-      leaderEpoch,
-    ]);
+    const each = partitions.map((one): WrittenPartition => {
+      const { partition, next, until, log, leaderEpoch = null, lastEpoch = null, assignedAt, start } = one;
+      return [partition, next, until, log, leaderEpoch, lastEpoch, assignedAt, start];
+    });
     return [topic, count, each];
   });
   return JSON.stringify(written);
@@ -36,25 +36,41 @@ export function readPositions(text: string): readonly ConsumedTopic[] {
     return (JSON.parse(text) as readonly WrittenTopic[]).map(([topic, count, partitions]) => ({
       topic,
       count,
-      partitions: partitions.map(([partition, next, until, log, leaderEpoch]) => ({
-        partition,
-        next,
-        until,
-        log,
-        leaderEpoch: leaderEpoch ?? undefined,
-      })),
+      partitions: partitions.map(
+        ([partition, next, until, log, leaderEpoch, lastEpoch, assignedAt, start]) => ({
+          partition,
+          next,
+          until,
+          log,
+          leaderEpoch: leaderEpoch ?? undefined,
+          lastEpoch: lastEpoch ?? undefined,
+          assignedAt,
+          start,
+        }),
+      ),
     }));
   } catch {
     return [];
   }
 }
 
+interface HeardPartition extends ConsumedPartition {
+  /** From when on it counts: ms. */
+  readonly countsFrom: number;
+}
+
+/**
+ * Where a partition has moved before all was heard of its former publisher, that one may have published to another server. What it
+ * costs is told within this time: each pod finds out that the servers differ, or what it had published there is lost.
+ */
+const MOVED_MS = 60_000;
+
 /**
  * How far this pod has heard what others publish. A publisher says now and then where it stands, over the connection that it
  * publishes over: who hears that has heard all that it had published before.
  */
 export class HeardPositions {
-  readonly #topics = new Map<string, { count: number; partitions: Map<number, ConsumedPartition> }>();
+  readonly #topics = new Map<string, { count: number; partitions: Map<number, HeardPartition> }>();
 
   /** @param other whose state is taken over */
   constructor(other?: HeardPositions) {
@@ -63,18 +79,31 @@ export class HeardPositions {
     }
   }
 
-  note(topics: readonly ConsumedTopic[]): void {
+  /** @param now ms */
+  note(topics: readonly ConsumedTopic[], now: number): void {
     for (const { topic, count, partitions } of topics) {
-      const known = this.#topics.get(topic) ?? { count, partitions: new Map<number, ConsumedPartition>() };
-      known.count = count;
-      for (const partition of partitions) known.partitions.set(partition.partition, partition);
-      this.#topics.set(topic, known);
+      const heard = this.#topics.get(topic) ?? { count, partitions: new Map<number, HeardPartition>() };
+      heard.count = count;
+      for (const said of partitions) {
+        const known = heard.partitions.get(said.partition);
+        const isMissing = known !== undefined && !follows(known, said);
+        const countsFrom = isMissing ? now + MOVED_MS : (known?.countsFrom ?? now);
+        heard.partitions.set(said.partition, { ...said, countsFrom });
+      }
+      this.#topics.set(topic, heard);
     }
   }
 
-  /** Undefined unless it is known of each partition. */
-  whole(topic: string): HeardTopic | undefined {
-    const known = this.#topics.get(topic);
-    return known !== undefined && known.partitions.size >= known.count ? known : undefined;
+  /** Undefined unless it is known of each partition. @param now ms */
+  whole(topic: string, now: number): HeardTopic | undefined {
+    const heard = this.#topics.get(topic);
+    if (heard === undefined || heard.partitions.size < heard.count) return undefined;
+    const counts = [...heard.partitions.values()].every(({ countsFrom }) => countsFrom <= now);
+    return counts ? { count: heard.count, partitions: new Map(heard.partitions) } : undefined;
   }
+}
+
+/** Whether all that was published between the two has been heard with what was said later. */
+function follows(known: ConsumedPartition, said: ConsumedPartition): boolean {
+  return said.assignedAt === known.assignedAt || (said.log === known.log && said.start <= known.next);
 }

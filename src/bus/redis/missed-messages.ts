@@ -6,7 +6,7 @@ import { unlessAborted } from '../../support/unless-aborted.ts';
 import type { Listener } from '../bus.ts';
 import type { Consumption } from '../../events/consumption.ts';
 import { Answers } from './answers.ts';
-import { valueOf, type CommandConnection } from './connection.ts';
+import { valueOf, type CommandConnection, type Reply } from './connection.ts';
 import { HeardPositions, readPositions, writePositions, type HeardTopic } from './heard-positions.ts';
 import type { LinkMetrics } from './link-metrics.ts';
 import type { BusNames } from './names.ts';
@@ -38,12 +38,16 @@ interface Heard {
   readonly payload: Buffer | string;
 }
 
-/** A topic of which messages may be missing. */
-interface Held {
-  /** How far it had been heard before. */
-  readonly since: HeardTopic;
+/** A topic as the connection was lost. */
+interface BeforeLoss {
+  /** How far it had been heard. */
+  readonly heard: HeardTopic;
   /** Of listeners who may miss something. */
   readonly channels: Set<string>;
+}
+
+/** A topic of which messages may be missing. */
+interface Held extends BeforeLoss {
   /** What has arrived since. */
   readonly messages: Heard[];
   readonly room: Reservation;
@@ -55,6 +59,9 @@ const ASK_AGAIN_MS = 300;
 
 /** After so long what was missed is not read any more, but told. */
 const LONGEST_MS = 15_000;
+
+/** What a message takes that is held, beside its payload. */
+const MESSAGE_BYTES = 200;
 
 /** So long after a lost connection a publisher may still find that Redis has lost what it had acknowledged. */
 const LATE_MS = 120_000;
@@ -86,7 +93,8 @@ export class MissedMessages {
   /** As it was when it was last known that this pod listens where others publish. */
   #confirmed = new HeardPositions();
   #lostAt = -Infinity;
-  #beforeLoss = new HeardPositions();
+  /** By topic; those of which it is known. */
+  #beforeLoss: ReadonlyMap<string, BeforeLoss> = new Map();
   /** Aborts with the connection. */
   #connected = new AbortController();
   /** What has been asked over the present connection, by number. */
@@ -139,7 +147,7 @@ export class MissedMessages {
     const ofTopic = this.#listeners.get(topic);
     ofTopic?.delete(channel);
     if (ofTopic?.size === 0) this.#listeners.delete(topic);
-    this.#held.get(topic)?.channels.delete(channel);
+    this.#beforeLoss.get(topic)?.channels.delete(channel);
   }
 
   /** No messages are read for a while. */
@@ -157,7 +165,7 @@ export class MissedMessages {
     if (!payload.startsWith(ANSWER)) return false;
     const [pod = '', number = '', text = ''] = payload.slice(ANSWER.length).split(' ', 3);
     const topics = readPositions(text);
-    this.#positions.note(topics);
+    this.#positions.note(topics, this.#options.clock.now());
     this.#questions.get(number)?.add(pod, topics);
     return true;
   }
@@ -167,14 +175,40 @@ export class MissedMessages {
     if (this.#held.size === 0) this.#confirmed = new HeardPositions(this.#positions);
   }
 
+  /**
+   * The server that this pod listens to was found not to be the one that is published to. It may have become a replica of that one
+   * by now: then what was heard last came behind what was missed until then.
+   */
+  doubt(): void {
+    this.#confirmed = new HeardPositions();
+  }
+
   /** The listening connection is lost. */
   lost(): void {
     this.#connected.abort();
     this.#connected = new AbortController();
     this.#lostAt = this.#options.clock.now();
-    this.#beforeLoss = this.#confirmed;
+    for (const topic of this.#held.keys()) {
+      if (this.#hasJoined(topic)) this.#giveUp(topic, 'a channel was joined between two lost connections');
+    }
+    const before = [...this.#listeners.keys()].map((topic) => [topic, this.#beforeThis(topic)] as const);
+    this.#beforeLoss = new Map(before.flatMap(([topic, one]) => (one === undefined ? [] : [[topic, one]])));
     this.#positions = new HeardPositions(this.#confirmed);
     for (const topic of this.#listeners.keys()) if (this.#hold(topic)) this.#options.lost(topic);
+  }
+
+  #beforeThis(topic: string): BeforeLoss | undefined {
+    const held = this.#held.get(topic);
+    if (held !== undefined) return held;
+    const now = this.#options.clock.now();
+    const heard = this.#positions.whole(topic, now) && this.#confirmed.whole(topic, now);
+    return heard && { heard, channels: new Set(this.#listeners.get(topic)?.keys()) };
+  }
+
+  /** Whether a channel was joined since the connection was lost: nothing is to come there that was published before. */
+  #hasJoined(topic: string): boolean {
+    const { channels } = this.#beforeLoss.get(topic) ?? { channels: new Set() };
+    return [...(this.#listeners.get(topic)?.keys() ?? [])].some((channel) => !channels.has(channel));
   }
 
   /** There is another one. */
@@ -188,8 +222,9 @@ export class MissedMessages {
    * @returns whether they are read again
    */
   mayMiss(topic: string): boolean {
-    if (this.#held.has(topic)) return true;
     const isLate = this.#options.clock.now() - this.#lostAt > LATE_MS;
+    if (this.#hasJoined(topic)) return false;
+    if (this.#held.has(topic)) return true;
     if (isLate || !this.#isJoined || !this.#hold(topic)) return false;
     void this.#heal([...this.#held].filter(([held]) => held === topic));
     return true;
@@ -197,18 +232,17 @@ export class MissedMessages {
 
   /** @returns false if it is not known from where on messages may be missing */
   #hold(topic: string): boolean {
-    const since = this.#held.get(topic)?.since ?? this.#beforeLoss.whole(topic);
-    const { consumption, histories } = this.#options;
-    if (since === undefined || histories.has(topic) || consumption() === undefined) return false;
-    const channels = new Set(this.#listeners.get(topic)?.keys());
+    const before = this.#beforeLoss.get(topic);
+    const { consumption, histories, room } = this.#options;
+    if (before === undefined || histories.has(topic) || consumption() === undefined) return false;
     this.#held.get(topic)?.room.release();
-    this.#held.set(topic, { since, channels, messages: [], room: this.#options.room.empty(this) });
+    this.#held.set(topic, { ...before, messages: [], room: room.empty(this) });
     return true;
   }
 
   #keep(held: Held, topic: string, heard: Heard): void {
     held.messages.push(heard);
-    const bytes = held.room.bytes + heard.payload.length;
+    const bytes = held.room.bytes + heard.payload.length + MESSAGE_BYTES;
     if (!held.room.resize(bytes)) this.#giveUp(topic, 'there is no room for what arrives meanwhile');
   }
 
@@ -239,18 +273,25 @@ export class MissedMessages {
   /** @returns the answers that have come in time */
   async #ask(holding: readonly (readonly [string, Held])[], signal: AbortSignal): Promise<Answers> {
     const { commands, names, pod, clock } = this.#options;
-    const answers = new Answers(holding.map(([topic, { since }]) => [topic, since.count]));
+    const answers = new Answers(holding.map(([topic, { heard }]) => [topic, heard.count]));
     const number = String((this.#asked += 1));
     this.#questions.set(number, answers);
     let askedAt: number | undefined;
+    const own = names.podChannel(pod);
     const question = `${QUESTION}${pod} ${number}`;
     const isLate = (): boolean => askedAt !== undefined && clock.now() - askedAt >= ANSWER_MS;
     while (!signal.aborted && !answers.complete.aborted && !isLate()) {
+      // Answers are not read meanwhile.
+      if (this.#paused !== undefined) askedAt = undefined;
+      await this.#ready(signal);
       try {
-        const asking = commands.send([['PUBLISH', names.positionsChannel, question]]);
+        const asking = commands.send([
+          ['PUBLISH', names.positionsChannel, question],
+          ['PUBSUB', 'NUMSUB', own],
+        ]);
         const replies = await unlessAborted(asking, signal);
         if (replies === undefined) break;
-        answers.expect(Number(valueOf(replies[0])));
+        answers.expect(Number(valueOf(replies[0])) - lostConnections(replies[1]));
         askedAt ??= clock.now();
       } catch {
         // The connection may be away still.
@@ -264,12 +305,12 @@ export class MissedMessages {
   /** @throws if not all of it can be read */
   async #read(
     topic: string,
-    { since, channels }: Held,
+    { heard, channels }: Held,
     answers: Answers,
     signal: AbortSignal,
   ): Promise<void> {
-    const { consumption, room, metrics, clock, log } = this.#options;
-    const ranges = answers.missing(topic, since);
+    const { consumption, room, metrics, log } = this.#options;
+    const ranges = answers.missing(topic, heard);
     const source = consumption();
     if (ranges.length === 0 || channels.size === 0 || source === undefined) return;
     let [count, bytes] = [0, 0];
@@ -280,11 +321,8 @@ export class MissedMessages {
       count += 1;
       this.#passOn(topic, { channel, payload });
     };
-    const ready = async (): Promise<void> => {
-      const { signal: over } = this.#paused ?? {};
-      if (over !== undefined) await clock.sleep(LONGEST_MS, AbortSignal.any([over, signal]));
-    };
-    const reader = { wants: (channel: string) => channels.has(channel), passOn, ready };
+    const wants = (channel: string): boolean => channels.has(channel);
+    const reader = { wants, passOn, ready: () => this.#ready(signal) };
     await unlessAborted(source.read(topic, ranges, reader, signal), signal);
     if (signal.aborted) throw new Error(`it took longer than ${LONGEST_MS} ms`);
     metrics.missedRead.inc({ topic });
@@ -292,6 +330,12 @@ export class MissedMessages {
       { topic, messages: count },
       'what was missed while the connection was lost is read from Kafka again',
     );
+  }
+
+  /** Resolves once the bus is not paused. */
+  async #ready(signal: AbortSignal): Promise<void> {
+    const { signal: over } = this.#paused ?? {};
+    if (over !== undefined) await this.#options.clock.sleep(LONGEST_MS, AbortSignal.any([over, signal]));
   }
 
   #release(topic: string): void {
@@ -310,7 +354,7 @@ export class MissedMessages {
 
   #hearPositions(payload: string): void {
     if (payload.startsWith(QUESTION)) void this.#answer(payload.slice(QUESTION.length));
-    else this.#positions.note(readPositions(payload));
+    else this.#positions.note(readPositions(payload), this.#options.clock.now());
   }
 
   /** A pod asks. Without an answer it asks once more. */
@@ -327,7 +371,7 @@ export class MissedMessages {
     const changed = (consumption()?.topics() ?? []).flatMap((one) => {
       const partitions = one.partitions.filter((each) => {
         const key = `${one.topic}/${each.partition}`;
-        const text = `${each.log} ${each.next}`;
+        const text = `${each.log} ${each.next} ${each.assignedAt}`;
         if (this.#said.get(key) === text) return false;
         this.#said.set(key, text);
         return true;
@@ -342,4 +386,11 @@ export class MissedMessages {
       this.#said.clear();
     }
   }
+}
+
+/** @param counted how many connections listen on this pod's own channel @returns how many of them are lost, which Redis has yet to notice */
+function lostConnections(counted: Reply | undefined): number {
+  if (counted === undefined || 'error' in counted) return 0;
+  const [, count] = counted.value as readonly unknown[];
+  return Math.max(0, Number(count) - 1);
 }

@@ -117,7 +117,10 @@ export class RedisLink {
           this.#histories.confirm();
           this.#missed.confirm();
         },
-        doubt: () => this.#histories.doubt(),
+        doubt: () => {
+          this.#histories.doubt();
+          this.#missed.doubt();
+        },
       },
       countsReceivers,
       channel: this.#ownChannel,

@@ -16,6 +16,7 @@ import type { EventSpans } from '../event-spans.ts';
 import type { Pipeline } from '../pipeline.ts';
 import { bytesOnItsWay, largestRecord } from '../record-bytes.ts';
 import type { KafkaRecord } from '../record.ts';
+import type { LogPosition } from '../../events/log-position.ts';
 import type { Publisher } from '../../events/publisher.ts';
 import type { TracedSteps } from '../../events/trace.ts';
 
@@ -105,10 +106,10 @@ export class BatchProcessor {
     this.#times.clear();
   }
 
-  /** Offset of the last record of the partition that may have been published beyond its position; undefined: none has. */
-  published(topic: string, partition: number): number | undefined {
+  /** The last record of the partition that may have been published beyond its position; undefined: none has. */
+  published(topic: string, partition: number): LogPosition | undefined {
     const inHand = this.#inHand;
-    if (inHand?.topic === topic && inHand.partition === partition) return inHand.offset;
+    if (inHand?.topic === topic && inHand.partition === partition) return inHand;
     return this.#waiting.published(topic, partition);
   }
 
@@ -168,7 +169,7 @@ export class BatchProcessor {
       const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
       chunk = await this.#withHeartbeats(Chunk.of(records.slice(0, count), parts), batch);
       const { last } = chunk;
-      return last && (await this.#deliver(chunk, last.offset, batch, isCurrent)) ? last : undefined;
+      return last && (await this.#deliver(chunk, last, batch, isCurrent)) ? last : undefined;
     } finally {
       // An attempt without an answer may still go on.
       const attempt = chunk?.attempt ?? Promise.resolve();
@@ -212,7 +213,7 @@ export class BatchProcessor {
    */
   async #deliver(
     chunk: Chunk,
-    lastOffset: number,
+    last: KafkaRecord,
     batch: RecordBatch,
     isCurrent: () => boolean,
   ): Promise<boolean> {
@@ -222,7 +223,7 @@ export class BatchProcessor {
     } catch (thrown) {
       const { message: reason } = thrown as Error;
       const wait = (untilOver: (isWaited: () => boolean) => Promise<boolean>): void =>
-        this.#waiting.wait(batch, { reason, lastOffset }, untilOver);
+        this.#waiting.wait(batch, { reason, last }, untilOver);
       if (thrown instanceof EventsNotTaken) {
         wait((isWaited) => this.#untilAsked(batch.topic, chunk, isWaited));
       } else if (thrown instanceof LettersNotTaken && letters !== undefined) {

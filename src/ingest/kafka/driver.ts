@@ -83,8 +83,8 @@ export interface GroupMember {
   /** Waits for the batch being processed, leaves the group and disconnects; never rejects. */
   stop(): Promise<void>;
 
-  /** Of each assigned partition; none before the first join. */
-  positions(): readonly PartitionPosition[];
+  /** Of each assigned partition; none before the first join, and while it joins again. @param topic undefined: all */
+  positions(topic?: string): readonly PartitionPosition[];
 }
 
 export interface MemberOptions {
@@ -100,7 +100,8 @@ export interface MemberOptions {
   readonly onBatch: (batch: RecordBatch) => Promise<void>;
   /**
    * The member has joined, and where it starts in each of its partitions is settled and committed: as StartPositions decides,
-   * which a driver asks at each join. It joins again once there are new partitions, or a topic was made anew.
+   * which a driver asks at each join: `positions` are those, nothing is fetched yet. It joins again once there are new
+   * partitions, or a topic was made anew.
    */
   readonly onAssigned: (assignment: Assignment) => void;
   /** A position was not in its partition's log. What `to` it was moved is committed. */

@@ -1,6 +1,12 @@
-import type { Consumption, ConsumedTopic, LogRange, Reader } from '../../events/consumption.ts';
-import { leaderEpochOf } from '../../events/log-position.ts';
-import { DecodeError } from '../../events/decode-error.ts';
+import type {
+  ConsumedPartition,
+  ConsumedTopic,
+  Consumption,
+  LogRange,
+  Reader,
+} from '../../events/consumption.ts';
+import { DecodeError, type DecodeErrorReason } from '../../events/decode-error.ts';
+import { leaderEpochOf, type LogPosition } from '../../events/log-position.ts';
 import type { Topic } from '../../graph/graph.ts';
 import { createLog } from '../../log.ts';
 import { Metrics } from '../../metrics.ts';
@@ -8,88 +14,132 @@ import { Pipeline, type PipelineOptions } from '../pipeline.ts';
 import type { KafkaRecord } from '../record.ts';
 import { tooLarge, tooWide } from '../record-bytes.ts';
 import { RoutedEvent } from '../routed-event.ts';
+import { Tombstone } from '../tombstone.ts';
 import type { KafkaDriver, LogName, PartitionPosition } from './driver.ts';
 
 interface ReadAgainOptions {
   readonly driver: Pick<KafkaDriver, 'read'>;
   /** As records are routed that are published. */
   readonly routing: Pick<PipelineOptions, 'topics' | 'prefix' | 'maxAgeSeconds' | 'now'>;
-  /** A larger record became a dead letter. */
+  /** A larger record is not decoded. */
   readonly maxRecordBytes: number;
-  /** Bytes times channels of one event; one with more became a dead letter. */
+  /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
-  /** Of the partitions of this process. */
-  readonly positions: () => readonly PartitionPosition[];
-  /** Offset of the last record of a partition that may have been published beyond its position. */
-  readonly published: (topic: string, partition: number) => number | undefined;
+  /** Of the partitions that this process has for certain. @param topic undefined: all */
+  readonly positions: (topic?: string) => readonly PartitionPosition[];
+  /** The last record of a partition that may have been published beyond its position. */
+  readonly published: (topic: string, partition: number) => LogPosition | undefined;
 }
+
+/** Faults that one process may find in a record, and another not. */
+const OF_THE_PROCESS: ReadonlySet<DecodeErrorReason> = new Set([
+  'decode_failed',
+  'too_large',
+  'too_slow',
+  'too_wide',
+]);
 
 /** Reads from Kafka once more what pods may have missed on its way over the bus. */
 export class ReadAgain implements Consumption {
   readonly #options: ReadAgainOptions;
   /** Counts and tells nothing, as what it routes has been counted before. */
   readonly #pipeline: Pipeline;
+  /** When this process was given its partitions last: ms. */
+  #assignedAt = -Infinity;
+  /** Where they began then, by topic and partition. */
+  #starts: ReadonlyMap<string, number> = new Map();
 
   constructor(options: ReadAgainOptions) {
     this.#options = options;
+    const { routing } = options;
     const unseen = { metrics: new Metrics(), log: createLog('silent') };
-    this.#pipeline = new Pipeline({ ...options.routing, maxAgeSeconds: 0, ...unseen });
+    const topics = withoutKafkaKeys(routing.topics);
+    this.#pipeline = new Pipeline({ ...routing, topics, maxAgeSeconds: 0, ...unseen });
   }
 
   use(topics: ReadonlyMap<string, Topic>): void {
-    this.#pipeline.use(topics);
+    this.#pipeline.use(withoutKafkaKeys(topics));
   }
 
-  topics(): readonly ConsumedTopic[] {
-    const { positions, published } = this.#options;
-    const topics = new Map<
-      string,
-      { topic: string; count: number; partitions: ConsumedTopic['partitions'] }
-    >();
-    for (const at of positions()) {
-      const { topic, partition, position: next, leaderEpoch } = at;
-      const until = Math.max(next, (published(topic, partition) ?? -1) + 1);
-      const known = topics.get(topic) ?? { topic, count: at.partitions, partitions: [] };
-      const one = { partition, log: writeLogName(at), next, leaderEpoch, until };
-      topics.set(topic, { ...known, partitions: [...known.partitions, one] });
+  /** This process has been given partitions, and none of their records yet. @param now ms */
+  assigned(now: number): void {
+    this.#assignedAt = now;
+    this.#starts = new Map(this.#options.positions().map((at) => [keyOf(at), at.position]));
+  }
+
+  topics(topic?: string): readonly ConsumedTopic[] {
+    const topics = new Map<string, ConsumedTopic & { readonly partitions: ConsumedPartition[] }>();
+    for (const at of this.#options.positions(topic)) {
+      const known = topics.get(at.topic);
+      if (known !== undefined) known.partitions.push(this.#consumed(at));
+      else topics.set(at.topic, { topic: at.topic, count: at.partitions, partitions: [this.#consumed(at)] });
     }
     return [...topics.values()];
   }
 
+  #consumed(at: PartitionPosition): ConsumedPartition {
+    const { topic, partition, position: next, leaderEpoch } = at;
+    const last = this.#options.published(topic, partition);
+    const [until, lastEpoch] =
+      last === undefined || last.offset < next ? [next, leaderEpoch] : [last.offset + 1, leaderEpochOf(last)];
+    const held = { assignedAt: this.#assignedAt, start: this.#starts.get(keyOf(at)) ?? next };
+    return { partition, ...held, log: writeLogName(at), next, leaderEpoch, until, lastEpoch };
+  }
+
   async read(topic: string, ranges: readonly LogRange[], reader: Reader, signal: AbortSignal): Promise<void> {
-    const { driver } = this.#options;
-    const epochs = new Map(ranges.map(({ partition, leaderEpoch }) => [partition, leaderEpoch]));
+    const expected = new Map(ranges.map(({ partition, lastEpoch }) => [partition, lastEpoch]));
+    const last = new Map<number, KafkaRecord>();
     const take = async (records: readonly KafkaRecord[]): Promise<void> => {
       for (const record of records) {
-        this.#check(record, epochs.get(record.partition));
+        const lastEpoch = expected.get(record.partition);
+        // Epochs go up along a log.
+        if ((leaderEpochOf(record) ?? 0) > (lastEpoch ?? 0)) checkEpoch(record, lastEpoch);
+        this.#checkAge(record);
+        last.set(record.partition, record);
         await reader.ready();
         await this.#passOn(record, reader);
       }
     };
     const named = ranges.map(({ log, ...range }) => ({ ...range, ...readLogName(log) }));
-    await driver.read(topic, named, take, signal);
+    await this.#options.driver.read(topic, named, take, signal);
+    for (const [partition, record] of last) checkEpoch(record, expected.get(partition));
   }
 
-  /** @throws if it is not known that this record was published */
-  #check(record: KafkaRecord, leaderEpoch: number | undefined): void {
+  /** @throws if it may have been too old to be published */
+  #checkAge(record: KafkaRecord): void {
     const { maxAgeSeconds, now } = this.#options.routing;
-    const epoch = leaderEpochOf(record);
-    if (epoch !== leaderEpoch)
-      throw new Error(`expected records of leader epoch ${leaderEpoch}, got one of ${epoch}`);
     if (maxAgeSeconds > 0 && record.timestamp >= 0 && now() - record.timestamp > maxAgeSeconds * 1_000)
       throw new Error(`expected events of the last ${maxAgeSeconds} s, got an older one`);
   }
 
+  /** @throws if it can't be told whether it was published */
   async #passOn(record: KafkaRecord, { wants, passOn }: Reader): Promise<void> {
     const { maxRecordBytes, maxFanoutBytes } = this.#options;
-    if (tooLarge(record, maxRecordBytes) !== undefined) return;
-    const routed = await this.#pipeline.route(record);
-    if (!(routed instanceof RoutedEvent) || !routed.channels.some(wants)) return;
-    const encoded = await routed.encode();
-    if (encoded === undefined || encoded instanceof DecodeError) return;
-    if (tooWide(encoded, encoded.channels.length, maxFanoutBytes) !== undefined) return;
+    const routed = tooLarge(record, maxRecordBytes) ?? (await this.#pipeline.route(record));
+    if (routed instanceof RoutedEvent && !routed.channels.some(wants)) return;
+    const encoded = routed instanceof RoutedEvent ? await routed.encode() : routed;
+    if (encoded instanceof DecodeError && OF_THE_PROCESS.has(encoded.reason)) throw encoded;
+    if (encoded === undefined || encoded instanceof DecodeError || encoded instanceof Tombstone) return;
+    const wide = tooWide(encoded, encoded.channels.length, maxFanoutBytes);
+    if (wide !== undefined) throw wide;
     for (const channel of encoded.channels) if (wants(channel)) passOn(channel, encoded.payload);
   }
+}
+
+/** @throws if the record has come in place of the one that was published */
+function checkEpoch(record: KafkaRecord, expected: number | undefined): void {
+  const epoch = leaderEpochOf(record);
+  if (epoch !== expected)
+    throw new Error(`expected a record of leader epoch ${expected}, got one of ${epoch}`);
+}
+
+/** Of other pods it is not known whether keys have held for them what the schema says: all is decoded. */
+function withoutKafkaKeys(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, Topic> {
+  return new Map([...topics].map(([name, topic]) => [name, { ...topic, kafkaKey: undefined }]));
+}
+
+function keyOf({ topic, partition }: PartitionPosition): string {
+  return `${topic}/${partition}`;
 }
 
 /** Topic ids have no `/`. */

@@ -157,7 +157,7 @@ export class KafkaSource {
       routing,
       maxRecordBytes: largestRecord(records.mostOfOwner),
       maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
-      positions: () => this.#member?.positions() ?? [],
+      positions: (topic) => (this.#isAnswered() ? (this.#member?.positions(topic) ?? []) : []),
       published: (topic, partition) => this.#processor.published(topic, partition),
     });
   }
@@ -280,7 +280,14 @@ export class KafkaSource {
     }
   }
 
+  /** Kafka has answered so lately that no other member has the partitions. */
+  #isAnswered(): boolean {
+    const { KAFKA_SESSION_TIMEOUT_MS: sessionMs } = this.#options.settings;
+    return this.#clock.now() - this.#answeredAt < sessionMs / 2;
+  }
+
   #joined(partitions: Assignment): void {
+    this.consumption.assigned(this.#clock.now());
     this.#badBatches.clear();
     this.#processor.clear();
     this.#assigned = Object.values(partitions).flat().length;

@@ -1,10 +1,11 @@
+import type { LogPosition } from '../../events/log-position.ts';
 import type { RecordBatch } from './driver.ts';
 import type { HeldBatch } from './state.ts';
 
 interface Wait extends HeldBatch {
-  /** Offset of the last record that is waited with. */
-  readonly lastOffset: number;
-  /** Undefined while it waits; then whether all records up to `lastOffset` are delivered. */
+  /** The last record that is waited with. */
+  readonly last: LogPosition;
+  /** Undefined while it waits; then whether all records up to `last` are delivered. */
   isDelivered: boolean | undefined;
   /** Each ends a pause of the partition. */
   readonly resume: (() => void)[];
@@ -20,20 +21,20 @@ export class WaitingPartitions {
     return wait !== undefined && wait.isDelivered === undefined ? wait : undefined;
   }
 
-  /** Offset of the last record that may have been published of a partition that waits, or has. */
-  published(topic: string, partition: number): number | undefined {
-    return this.#waits.get(keyOf(topic, partition))?.lastOffset;
+  /** The last record that may have been published of a partition that waits, or has. */
+  published(topic: string, partition: number): LogPosition | undefined {
+    return this.#waits.get(keyOf(topic, partition))?.last;
   }
 
   /**
-   * Pauses the partition of the batch, whose records from its beginning to `lastOffset` are not taken.
+   * Pauses the partition of the batch, whose records from its beginning to `last` are not taken.
    *
    * @param untilOver resolves once the partition may go on: with true if these records are delivered by then, with false if
    *   they are to be processed again. It must not reject. `isWaited` is false once nobody waits any more.
    */
   wait(
     batch: RecordBatch,
-    { reason, lastOffset }: { readonly reason: string; readonly lastOffset: number },
+    { reason, last: { offset, epoch } }: { readonly reason: string; readonly last: LogPosition },
     untilOver: (isWaited: () => boolean) => Promise<boolean>,
   ): void {
     const { topic, partition } = batch;
@@ -42,7 +43,7 @@ export class WaitingPartitions {
       topic,
       partition,
       reason,
-      lastOffset,
+      last: { offset, epoch },
       isDelivered: undefined,
       resume: [batch.pause()],
     };
@@ -72,10 +73,10 @@ export class WaitingPartitions {
       wait.resume.push(batch.pause());
       return undefined;
     }
-    const done = records.filter(({ offset }) => offset <= wait.lastOffset);
+    const done = records.filter(({ offset }) => offset <= wait.last.offset);
     const last = done.at(-1);
     if (last !== undefined) await batch.commit(last.offset + 1);
-    if (last === undefined || last.offset === wait.lastOffset) this.#waits.delete(keyOf(topic, partition));
+    if (last === undefined || last.offset === wait.last.offset) this.#waits.delete(keyOf(topic, partition));
     return done.length;
   }
 

@@ -90,11 +90,13 @@ export class SimulatedMember implements GroupMember {
     await this.#requests.send(() => this.#kafka.group(groupId).leave(this.#id)).catch(() => undefined); // The session ends by itself.
   }
 
-  positions(): readonly PartitionPosition[] {
-    return this.#assigned.map((at) => {
+  positions(wanted?: string): readonly PartitionPosition[] {
+    return this.#assigned.flatMap((at) => {
       const { topic, topicId, partition, partitions, resets, position, highWatermark } = at;
       const leaderEpoch = at.knownEpoch;
-      return { topic, topicId, partition, partitions, resets, leaderEpoch, position, highWatermark };
+      const isWanted = wanted === undefined || topic === wanted;
+      const one = { topic, topicId, partition, partitions, resets, leaderEpoch, position, highWatermark };
+      return isWanted ? [one] : [];
     });
   }
 
@@ -112,6 +114,7 @@ export class SimulatedMember implements GroupMember {
   async #join(): Promise<void> {
     const { groupId, topics, timing, onAssigned } = this.#options;
     const { sessionTimeoutMs, rebalanceTimeoutMs } = timing;
+    this.#assigned = [];
     const joined = await this.#requests.wait<Joined>((reply) =>
       this.#kafka
         .group(groupId)

@@ -285,7 +285,7 @@ export class ClusterBus implements Bus {
     if (consumption === undefined || topic === undefined) return undefined;
     const nameOf = (channel: string): string => this.#places.of(topic, channel).channel;
     return {
-      topics: () => consumption.topics().filter((one) => one.topic === topic),
+      topics: () => consumption.topics(topic),
       read: (_topic, ranges, { wants, passOn, ready }, signal) =>
         consumption.read(
           topic,

@@ -20,6 +20,7 @@ export class KafkajsMember implements GroupMember {
   #joining: Promise<void> | undefined;
   #assigned: Assignment = {};
   #isConsuming = false;
+  #isJoined = false;
   #stopped = false;
 
   /** @param rack of the pod; undefined: it is fetched from leaders */
@@ -45,14 +46,16 @@ export class KafkajsMember implements GroupMember {
 
   async run(): Promise<Error> {
     const { topics, onAssigned, onAnswer, onBatch } = this.#options;
-    const { CRASH, GROUP_JOIN, REQUEST } = this.#consumer.events;
+    const { CRASH, GROUP_JOIN, REBALANCING, REQUEST } = this.#consumer.events;
     const crash = new Promise<Error>((resolve) => {
       this.#consumer.on(CRASH, ({ payload }) => resolve(payload.error));
     });
     this.#consumer.on(REQUEST, onAnswer);
+    this.#consumer.on(REBALANCING, () => (this.#isJoined = false));
     // Called in the course of the join, before anything is fetched.
     this.#consumer.on(GROUP_JOIN, ({ payload }) => {
       this.#generation += 1;
+      this.#isJoined = true;
       onAssigned(payload.memberAssignment);
       this.#assigned = payload.memberAssignment;
       // At the first join kafkajs takes no commits yet.
@@ -87,8 +90,10 @@ export class KafkajsMember implements GroupMember {
     await this.#consumer.disconnect().catch(() => undefined); // which kafkajs has logged
   }
 
-  positions(): readonly PartitionPosition[] {
-    return this.#consumer.positions().map(({ topic, partition, offset, highWatermark }) => ({
+  positions(wanted?: string): readonly PartitionPosition[] {
+    const all = this.#isJoined ? this.#consumer.positions() : [];
+    const positions = all.filter(({ topic }) => wanted === undefined || topic === wanted);
+    return positions.map(({ topic, partition, offset, highWatermark }) => ({
       topic,
       partition,
       topicId: this.#starts.topicId(topic),

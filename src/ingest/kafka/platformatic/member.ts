@@ -70,8 +70,9 @@ export class PlatformaticMember implements GroupMember {
     await this.#cluster.close();
   }
 
-  positions(): readonly PartitionPosition[] {
-    return this.#partitions.map(({ at }) => at);
+  positions(topic?: string): readonly PartitionPosition[] {
+    const partitions = this.#session === undefined ? [] : this.#partitions;
+    return partitions.filter((one) => topic === undefined || one.topic === topic).map(({ at }) => at);
   }
 
   /** @returns what it crashed of; undefined after a stop */

@@ -5,7 +5,8 @@ import type { HeardTopic } from '../../../../src/bus/redis/heard-positions.ts';
 import type { ConsumedPartition, ConsumedTopic } from '../../../../src/events/consumption.ts';
 
 const at = (partition: number, next: number, others: Partial<ConsumedPartition> = {}): ConsumedPartition => {
-  return { partition, log: 'id/0', next, leaderEpoch: 3, until: next, ...others };
+  const position = { next, until: next, leaderEpoch: 3, lastEpoch: 4 };
+  return { partition, assignedAt: 7, start: 0, log: 'id/0', ...position, ...others };
 };
 
 const bids = (count: number, ...partitions: ConsumedPartition[]): ConsumedTopic => {
@@ -51,18 +52,19 @@ test('a topic that has more partitions than before is waited for', () => {
 test('what is missing begins where was heard up to, and ends where any pod may have published to', () => {
   const answers = ask(['a', bids(2, at(0, 5, { until: 7 }), at(1, 4))], ['b', bids(2, at(0, 6), at(1, 4))]);
   const ranges = answers.missing('bids', heard(at(0, 2, { until: 5 }), at(1, 4)));
-  assert.deepEqual(ranges, [{ partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 7 }]);
-});
-
-test('of a partition that was not there before, all is missing', () => {
-  const answers = ask(['a', bids(2, at(0, 5), at(1, 4))], ['b', bids(2)]);
-  const ranges = answers.missing('bids', heard(at(0, 5)));
-  assert.deepEqual(ranges, [{ partition: 1, log: 'id/0', leaderEpoch: undefined, from: 0, until: 4 }]);
+  assert.deepEqual(ranges, [{ partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 7, lastEpoch: 4 }]);
 });
 
 for (const [what, answered, since, reason] of [
   ['no pod knows a partition', bids(2, at(0, 5)), heard(at(0, 2), at(1, 2)), /partition 1/],
-  ['a partition has another log', bids(1, at(0, 5, { log: 'id/1' })), heard(at(0, 2)), /another/],
+  ['a partition was not there before', bids(2, at(0, 2), at(1, 4)), heard(at(0, 2)), /another/],
+  ['a partition has another log', bids(2, at(0, 5, { log: 'id/1' }), at(1, 2)), heard(at(0, 2)), /another/],
+  [
+    'a partition was given to another pod, or anew',
+    bids(2, at(0, 2, { assignedAt: 8 })),
+    heard(at(0, 2)),
+    /moved/,
+  ],
 ] as const) {
   test(`it is not known what is missing where ${what}`, () => {
     assert.throws(() => ask(['a', answered], ['b', bids(2)]).missing('bids', since), reason);

@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HeardPositions, readPositions, writePositions } from '../../../../src/bus/redis/heard-positions.ts';
-import type { ConsumedTopic } from '../../../../src/events/consumption.ts';
+import type { ConsumedPartition, ConsumedTopic } from '../../../../src/events/consumption.ts';
 
-const TOPIC: ConsumedTopic = {
-  topic: 'bids',
-  count: 2,
-  partitions: [
-    { partition: 0, log: 'id/0', next: 17, leaderEpoch: 3, until: 19 },
-    { partition: 1, log: 'id/0', next: 0, leaderEpoch: undefined, until: 0 },
-  ],
+const HELD = { assignedAt: 7, log: 'id/0' };
+const FIRST = { ...HELD, partition: 0, start: 4, next: 17, leaderEpoch: 3, until: 19, lastEpoch: 5 };
+const NOTHING_READ = { start: 0, next: 0, leaderEpoch: undefined, until: 0, lastEpoch: undefined };
+const SECOND = { ...HELD, ...NOTHING_READ, partition: 1 };
+const TOPIC: ConsumedTopic = { topic: 'bids', count: 2, partitions: [FIRST, SECOND] };
+const NOW = 1_000;
+
+const of = (...partitions: ConsumedPartition[]): ConsumedTopic[] => [{ ...TOPIC, partitions }];
+
+/** Offsets up to which the topic has been heard; undefined: it is not known. */
+const nextOf = (positions: HeardPositions, now = NOW): readonly number[] | undefined => {
+  const { partitions } = positions.whole('bids', now) ?? {};
+  return partitions && [...partitions.values()].map(({ next }) => next);
 };
 
 test('what is written is read', () => {
-  assert.equal(writePositions([TOPIC]), '[["bids",2,[[0,17,19,"id/0",3],[1,0,0,"id/0",null]]]]');
+  assert.equal(
+    writePositions([TOPIC]),
+    '[["bids",2,[[0,17,19,"id/0",3,5,7,4],[1,0,0,"id/0",null,null,7,0]]]]',
+  );
   assert.deepEqual(readPositions(writePositions([TOPIC])), [TOPIC]);
 });
 
@@ -24,19 +33,39 @@ test('what another version may write is nothing', () => {
 
 test('a topic is known once each of its partitions is', () => {
   const positions = new HeardPositions();
-  const [first, second] = TOPIC.partitions;
-  positions.note([{ ...TOPIC, partitions: first === undefined ? [] : [first] }]);
-  assert.equal(positions.whole('bids'), undefined);
-  positions.note([{ ...TOPIC, partitions: second === undefined ? [] : [second] }]);
-  assert.deepEqual([...(positions.whole('bids')?.partitions.values() ?? [])], TOPIC.partitions);
-  positions.note([{ ...TOPIC, count: 3, partitions: [] }]);
-  assert.equal(positions.whole('bids'), undefined);
+  positions.note(of(FIRST), NOW);
+  assert.equal(nextOf(positions), undefined);
+  positions.note(of(SECOND), NOW);
+  assert.deepEqual(nextOf(positions), [17, 0]);
+  positions.note([{ ...TOPIC, count: 3, partitions: [] }], NOW);
+  assert.equal(nextOf(positions), undefined);
 });
 
 test('a copy stays as it is', () => {
   const positions = new HeardPositions();
-  positions.note([TOPIC]);
+  positions.note(of(FIRST, SECOND), NOW);
   const copy = new HeardPositions(positions);
-  positions.note([{ ...TOPIC, partitions: TOPIC.partitions.map((one) => ({ ...one, next: 99 })) }]);
-  assert.deepEqual([...(copy.whole('bids')?.partitions.values() ?? [])], TOPIC.partitions);
+  positions.note(of({ ...FIRST, next: 99 }), NOW);
+  assert.deepEqual(
+    [nextOf(copy), nextOf(positions)],
+    [
+      [17, 0],
+      [99, 0],
+    ],
+  );
 });
+
+for (const [what, moved, isKnown] of [
+  ['where all was heard of its former publisher', { start: 17 }, true],
+  ['where some was not, which may have gone to another server', { start: 18 }, false],
+  ['with another log', { start: 0, log: 'id/1' }, false],
+] as const) {
+  test(`a partition that has moved ${what} is ${isKnown ? 'known' : 'not known for a minute'}`, () => {
+    const positions = new HeardPositions();
+    positions.note(of(FIRST, SECOND), NOW);
+    positions.note(of({ ...FIRST, assignedAt: 8, next: 20, ...moved }), NOW);
+    positions.note(of({ ...FIRST, assignedAt: 8, next: 21, ...moved }), NOW + 1_000);
+    assert.deepEqual(nextOf(positions, NOW + 59_999), isKnown ? [21, 0] : undefined);
+    assert.deepEqual(nextOf(positions, NOW + 60_000), [21, 0]);
+  });
+}

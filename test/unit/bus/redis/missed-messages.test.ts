@@ -6,13 +6,18 @@ import { writePositions } from '../../../../src/bus/redis/heard-positions.ts';
 import { MissedMessages } from '../../../../src/bus/redis/missed-messages.ts';
 import { BusNames } from '../../../../src/bus/redis/names.ts';
 import { BUS_TIMING } from '../../../../src/bus/redis/timing.ts';
-import type { ConsumedTopic, LogRange, Reader } from '../../../../src/events/consumption.ts';
+import type {
+  ConsumedPartition,
+  ConsumedTopic,
+  LogRange,
+  Reader,
+} from '../../../../src/events/consumption.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { ownBytes } from '../../../../src/support/byte-budget.ts';
-import { stillClock } from '../../support/still-clock.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
-const MAX_BYTES = 100;
+const MAX_BYTES = 1_000;
 
 interface Read {
   readonly ranges: readonly LogRange[];
@@ -22,19 +27,21 @@ interface Read {
 }
 
 /** Up to `next`, all of the only partition of `bids` has been published. */
-const consumed = (next: number, log = 'id/0'): ConsumedTopic[] => [
-  { topic: 'bids', count: 1, partitions: [{ partition: 0, log, next, leaderEpoch: 3, until: next }] },
-];
+const consumed = (next: number, others: Partial<ConsumedPartition> = {}): ConsumedTopic[] => {
+  const position = { next, until: next, leaderEpoch: 3, lastEpoch: 3 };
+  const held = { partition: 0, assignedAt: 7, start: 0, log: 'id/0' };
+  return [{ topic: 'bids', count: 1, partitions: [{ ...held, ...position, ...others }] }];
+};
 
 const notJoined = (): void => assert.fail('expected the channel of positions to be joined');
 
 /** This pod listens to channel a of `bids`, and consumes nothing of it; another pod does. */
 async function setUp(t: TestContext, { histories = new Map<string, unknown>(), isEdge = false } = {}) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const { clock, wakeAll } = stillClock();
-  let now = 0;
+  const clock = new FakeClock();
+  clock.patience = 0;
   let own: ConsumedTopic[] = [];
-  const redis = { isSilent: false };
+  const redis = { isSilent: false, listeners: 1, ownConnections: 1 };
   const sent: string[] = [];
   const reads: Read[] = [];
   const told: string[] = [];
@@ -44,7 +51,10 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
     commands: {
       send: async ([command = []]) => {
         sent.push(command.join(' '));
-        return redis.isSilent ? new Promise(() => undefined) : [{ value: 1 }];
+        const counts = ['@pod:me', redis.ownConnections];
+        return redis.isSilent
+          ? new Promise(() => undefined)
+          : [{ value: redis.listeners }, { value: counts }];
       },
     },
     names: new BusNames(''),
@@ -64,7 +74,7 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
     missed: (topic) => told.push(`${topic} missed`),
     room: ownBytes(MAX_BYTES),
     metrics: new Metrics(),
-    clock: { ...clock, now: () => now },
+    clock,
     timing: BUS_TIMING,
     log: createLog('silent'),
   });
@@ -101,8 +111,7 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
     consume: (topics: ConsumedTopic[]) => (own = topics),
     beat: () => t.mock.timers.tick(BUS_TIMING.beatMs),
     pass: async (ms: number) => {
-      now += ms;
-      wakeAll();
+      clock.advance(ms);
       await setImmediate();
     },
   };
@@ -116,7 +125,7 @@ async function blinked(t: TestContext, options?: Parameters<typeof setUp>[1]) {
   return parts;
 }
 
-const RANGE: LogRange = { partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 6 };
+const RANGE: LogRange = { partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 6, lastEpoch: 3 };
 
 test('what a pod has missed is read before what it hears over the next connection', async (t) => {
   const { hear, heard, answer, told } = await blinked(t);
@@ -195,7 +204,7 @@ test('a connection that is lost while it is read is healed from where the first 
 });
 
 for (const [what, happen] of [
-  ['the log is another one', async ({ answer }) => void (await answer(consumed(6, 'id/1')))],
+  ['the log is another one', async ({ answer }) => void (await answer(consumed(6, { log: 'id/1' })))],
   ['no pod answers', async ({ pass }) => pass(6_000)],
   [
     'Redis does not answer',
@@ -238,9 +247,71 @@ for (const [what, happen] of [
   });
 }
 
+test('who joins behind a lost connection gets nothing of before: what all may have missed then is told', async (t) => {
+  const { missed, answer, told, heard, reads } = await blinked(t);
+  missed.left('bids', 'a');
+  missed.listen('bids', 'a', (payload) => heard.push(String(payload)));
+  assert.equal(missed.mayMiss('bids'), false, 'while it is held');
+  await answer(consumed(2));
+  assert.equal(missed.mayMiss('bids'), false, 'and later');
+  assert.deepEqual([reads, told], [[], ['bids lost']]);
+});
+
+test('a channel that is joined between two lost connections may have missed something: it is told, and not read', async (t) => {
+  const { missed, hear, heard, told, answer } = await blinked(t);
+  hear('7');
+  missed.listen('bids', 'b', () => undefined);
+  missed.lost();
+  assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids missed', 'bids lost']]);
+  missed.listens();
+  assert.deepEqual((await answer(consumed(6)))?.ranges, [RANGE]);
+});
+
+for (const [what, happen] of [
+  ['the server that was listened to was not that of the publishers', ({ missed }) => missed.doubt()],
+  [
+    'its partition has moved lately, and what its former publisher has published last may be elsewhere',
+    ({ positions, missed }) => {
+      positions(consumed(8, { assignedAt: 9, start: 8 }));
+      missed.confirm();
+    },
+  ],
+  ['that was just heard', ({ positions }) => positions(consumed(8, { assignedAt: 9, start: 8 }))],
+] as const satisfies (readonly [string, (parts: Awaited<ReturnType<typeof setUp>>) => unknown])[]) {
+  test(`a topic is not held where ${what}: versions tell what may be missed`, async (t) => {
+    const parts = await setUp(t);
+    happen(parts);
+    parts.missed.lost();
+    parts.hear('9');
+    assert.deepEqual([parts.heard, parts.told], [['9'], []]);
+    assert.equal(parts.missed.mayMiss('bids'), false);
+  });
+}
+
+test('a connection of this pod that is lost, and that Redis counts still, is not waited for', async (t) => {
+  const { redis, missed, answer } = await setUp(t);
+  redis.listeners = 2;
+  redis.ownConnections = 2;
+  missed.lost();
+  missed.listens();
+  assert.deepEqual((await answer(consumed(6)))?.ranges, [RANGE]);
+});
+
+test('while the bus is paused, and no answer is read, none is missing', async (t) => {
+  const { missed, pass, told, answer } = await blinked(t);
+  missed.pause();
+  await setImmediate();
+  for (let times = 0; times < 10; times += 1) await pass(1_000);
+  missed.resume();
+  await setImmediate();
+  assert.deepEqual((await answer(consumed(6)))?.ranges, [RANGE]);
+  assert.deepEqual(told, ['bids lost']);
+});
+
 test('what arrives meanwhile is bounded', async (t) => {
   const { hear, heard, told } = await blinked(t);
-  const large = 'x'.repeat(0.6 * MAX_BYTES);
+  // A message takes some bytes more than its payload.
+  const large = 'x'.repeat(0.45 * MAX_BYTES);
   hear(large);
   assert.deepEqual([heard.length, told], [0, ['bids lost']]);
   hear(large);
@@ -272,16 +343,18 @@ test('a publisher that tells what Redis may have lost is believed for two minute
   assert.equal(missed.mayMiss('bids'), false);
 });
 
-test('a pod says where it stands when it changes, and to whoever asks', async (t) => {
+test('a pod says where it stands when it changes, though it be assigned anew only, and to whoever asks', async (t) => {
   const { sent, consume, beat, hearPositions } = await setUp(t);
   sent.length = 0;
   consume(consumed(7));
   beat();
   beat();
-  const said = writePositions(consumed(7));
-  assert.deepEqual(sent, [`PUBLISH @positions ${said}`]);
+  consume(consumed(7, { assignedAt: 9 }));
+  beat();
+  const said = writePositions(consumed(7, { assignedAt: 9 }));
+  assert.deepEqual(sent, [`PUBLISH @positions ${writePositions(consumed(7))}`, `PUBLISH @positions ${said}`]);
   hearPositions('?other 7');
-  assert.deepEqual(sent.slice(1), [`PUBLISH @pod:other @me 7 ${said}`]);
+  assert.deepEqual(sent.slice(2), [`PUBLISH @pod:other @me 7 ${said}`]);
 });
 
 test('what is no answer is not taken for one', async (t) => {

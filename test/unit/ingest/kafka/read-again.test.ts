@@ -7,12 +7,13 @@ import type { Topic } from '../../../../src/graph/graph.ts';
 import type { PartitionPosition, RecordRange } from '../../../../src/ingest/kafka/driver.ts';
 import { ReadAgain } from '../../../../src/ingest/kafka/read-again.ts';
 import type { KafkaRecord } from '../../../../src/ingest/record.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { record, topic, topics } from '../parts.ts';
 
 const NOW = 100_000;
 const LARGEST = 200;
 const MAX_FANOUT_BYTES = 1_000;
-const RANGE: LogRange = { partition: 2, log: 'id/1', leaderEpoch: 3, from: 7, until: 9 };
+const RANGE: LogRange = { partition: 2, log: 'id/1', leaderEpoch: 2, from: 7, until: 9, lastEpoch: 3 };
 
 interface Parts extends Partial<Topic> {
   readonly records?: readonly KafkaRecord[];
@@ -33,8 +34,8 @@ function setUp({ records = [], maxAgeSeconds = 0, positions = [], ...options }: 
     routing: { topics: topics(topic('bids', options)), prefix: '', maxAgeSeconds, now: () => NOW },
     maxRecordBytes: LARGEST,
     maxFanoutBytes: MAX_FANOUT_BYTES,
-    positions: () => positions,
-    published: (_topic, partition) => (partition === 2 ? 9 : undefined),
+    positions: (wanted) => positions.filter((one) => wanted === undefined || one.topic === wanted),
+    published: (_topic, partition) => (partition === 2 ? { offset: 9, epoch: 1e10 + 4 } : undefined),
   });
   const passed: (readonly [channel: string, offset: number | undefined])[] = [];
   const passOn = (channel: string, payload: string): void =>
@@ -53,7 +54,9 @@ test('events are passed on to the channels that are wanted, as they were publish
     records: [bid(7, '{"id":"a"}'), bid(8, '{"id":"b"}')],
   });
   await read((channel) => channel !== 'bids:id=b');
-  assert.deepEqual(asked, [[{ partition: 2, topicId: 'id', resets: 1, leaderEpoch: 3, from: 7, until: 9 }]]);
+  assert.deepEqual(asked, [
+    [{ partition: 2, topicId: 'id', resets: 1, leaderEpoch: 2, from: 7, until: 9, lastEpoch: 3 }],
+  ]);
   assert.deepEqual(passed, [
     ['bids', 7],
     ['bids:id=a', 7],
@@ -82,7 +85,6 @@ test('what was no event is passed over', async () => {
   const records = [
     bid(7, 'no JSON'),
     record(null, { offset: 8, epoch: 3, timestamp: NOW }),
-    bid(9, 'x'.repeat(LARGEST + 1)),
     bid(10, '{"__proto__":{}}'),
     bid(11, wide),
   ];
@@ -96,9 +98,24 @@ test('what was no event is passed over', async () => {
 
 for (const [what, options, message] of [
   [
-    'a record of another leader epoch may have come in place of what was published',
+    'a record of a later leader epoch has come in place of what was published',
     { records: [bid(7, '{}', { epoch: 4 })] },
-    'expected records of leader epoch 3, got one of 4',
+    'expected a record of leader epoch 3, got one of 4',
+  ],
+  [
+    'a record may be too large for this process alone',
+    { records: [bid(7, JSON.stringify({ a: 'x'.repeat(LARGEST) }))] },
+    `expected a record of at most ${LARGEST} bytes, got ${LARGEST + 8}`,
+  ],
+  [
+    'a decode may fail just now',
+    { records: [bid(7, '{}')], decode: () => Promise.reject(new Error('no registry')) },
+    "the graph's decode failed: no registry",
+  ],
+  [
+    'an event of many channels was published where few of them had subscribers',
+    { records: [bid(7, JSON.stringify({ id: range(0, 30) }))], keys: ['id'] },
+    /^expected an event of at most 1000 bytes times channels, got \d+ on 31$/,
   ],
   [
     'a record that is too old by now may have been published',
@@ -113,6 +130,25 @@ for (const [what, options, message] of [
   });
 }
 
+test('where the last record is of another leader epoch, others may have come in place of what was published', async () => {
+  const { read, passed } = setUp({ records: [bid(7, '{}', { epoch: 2 }), bid(8, '{}', { epoch: 2 })] });
+  await assert.rejects(read(), { message: 'expected a record of leader epoch 3, got one of 2' });
+  assert.equal(passed.length, 2);
+});
+
+test('a change of leader in between is none of its own', async () => {
+  const { read, passed } = setUp({ records: [bid(7, '{}', { epoch: 2 }), bid(8, '{}')] });
+  await read();
+  assert.equal(passed.length, 2);
+});
+
+test('Kafka keys that may not have held what the schema says are not relied on', async () => {
+  const records = range(0, 5).map((offset) => bid(offset, '{"id":"a"}', { key: Buffer.from('b') }));
+  const { read, passed } = setUp({ keys: ['id'], kafkaKey: 'id', records });
+  await read((channel) => channel === 'bids:id=a');
+  assert.equal(passed.length, 5);
+});
+
 test('how far each partition is published includes what is in hand', () => {
   const at = { topic: 'bids', topicId: undefined, resets: 0, partitions: 4, leaderEpoch: 3 };
   const { again } = setUp({
@@ -122,16 +158,46 @@ test('how far each partition is published includes what is in hand', () => {
       { ...at, topic: 'asks', partition: 0, position: 1, highWatermark: undefined },
     ],
   });
-  const log = { log: '/0', leaderEpoch: 3 };
-  assert.deepEqual(again.topics(), [
+  const log = { log: '/0', leaderEpoch: 3, assignedAt: 5 };
+  const consumed = [
     {
       topic: 'bids',
       count: 4,
       partitions: [
-        { ...log, partition: 2, next: 5, until: 10 },
-        { ...log, partition: 3, next: 6, until: 6 },
+        { ...log, partition: 2, start: 5, next: 5, until: 10, lastEpoch: 4 },
+        { ...log, partition: 3, start: 6, next: 6, until: 6, lastEpoch: 3 },
       ],
     },
-    { topic: 'asks', count: 4, partitions: [{ ...log, partition: 0, next: 1, until: 1 }] },
-  ]);
+    {
+      topic: 'asks',
+      count: 4,
+      partitions: [{ ...log, partition: 0, start: 1, next: 1, until: 1, lastEpoch: 3 }],
+    },
+  ];
+  again.assigned(5);
+  assert.deepEqual(again.topics(), consumed);
+  assert.deepEqual(again.topics('asks'), consumed.slice(1));
+});
+
+test('a partition began where it stood when it was assigned', () => {
+  const at = { topic: 'bids', topicId: undefined, resets: 0, partitions: 1, leaderEpoch: 3, partition: 0 };
+  const positions: PartitionPosition[] = [];
+  const { again } = setUp({ positions });
+  const heldAt = (position: number): readonly (number | undefined)[] => {
+    positions[0] = { ...at, position, highWatermark: undefined };
+    const [held] = again.topics()[0]?.partitions ?? [];
+    return [held?.assignedAt, held?.start];
+  };
+  heldAt(5);
+  again.assigned(1_000);
+  const before = heldAt(6);
+  heldAt(8);
+  again.assigned(2_000);
+  assert.deepEqual(
+    [before, heldAt(9)],
+    [
+      [1_000, 5],
+      [2_000, 8],
+    ],
+  );
 });
