@@ -3,7 +3,15 @@ import { Random } from '../../helpers/random.ts';
 import type { FieldName, TopicName } from '../world/graph.ts';
 import { drawLogs } from './draw-logs.ts';
 import { drawTombstones } from './draw-tombstones.ts';
-import { drawCut, drawDeafness, drawFault, drawMove, drawOfGroup, type Fault } from './draw.ts';
+import {
+  drawCut,
+  drawDeafness,
+  drawFault,
+  drawMove,
+  drawOfGroup,
+  drawTwoMasters,
+  type Fault,
+} from './draw.ts';
 import {
   AMPLE,
   BUSY_MS,
@@ -28,13 +36,14 @@ export function planOf(seed: number): Plan {
   const histories = drawHistories(random);
   const ofLogs = drawLogs(seed, faults);
   const ofKeys = drawTombstones(seed, pods, histories);
+  const ofServers = drawOfServers(seed);
   return {
     seed,
     pods,
     topology,
     partitions: { news: random.between(1, 2), bids: random.between(1, 3) },
     sessionSeconds: random.between(6, 10),
-    events: inTime([...drawEvents(random, faults), ...ofLogs.events, ...ofKeys.events]),
+    events: inTime([...drawEvents(random, faults), ...ofLogs.events, ...ofKeys.events, ...ofServers.events]),
     tombstones: ofKeys.tombstones,
     subscriptions: [
       ...Array.from({ length: random.between(2, 5) }, () => drawSubscription(random, pods, histories)),
@@ -45,7 +54,9 @@ export function planOf(seed: number): Plan {
       ...ofKeys.clients,
     ],
     histories,
-    faults: inTime([...faults, ...ofLogs.faults, ...drawOfGroups(seed), ...drawOfListening(seed)]),
+    faults: inTime(
+      [faults, ofLogs.faults, ofServers.faults, drawOfGroups(seed), drawOfListening(seed)].flat(),
+    ),
     namesEpochs: ofLogs.namesEpochs,
     readsAgain: Random.of(seed, 'reading').chance(0.6),
   };
@@ -75,6 +86,14 @@ function drawOfGroups(seed: number): Fault[] {
 function drawOfListening(seed: number): Fault[] {
   const random = Random.of(seed, 'listening');
   return random.chance(0.9) ? [] : [drawDeafness(random, random.between(0, BUSY_MS))];
+}
+
+/** With numbers of its own, so that other plans stay as they are. */
+function drawOfServers(seed: number): Pick<Plan, 'faults' | 'events'> {
+  const random = Random.of(seed, 'servers');
+  if (random.chance(0.8)) return { faults: [], events: [] };
+  const faults = drawTwoMasters(random, random.between(0, BUSY_MS / 2));
+  return { faults, events: drawEvents(random, faults) };
 }
 
 /** Clients are cut more often than anything else, half of the time close to another fault. */

@@ -206,3 +206,25 @@ export function drawFault(random: Random, atMs: number): Fault {
   if (kind === 'cut-client' || kind === 'storm') return drawCut(random, atMs);
   return { kind, atMs, ...FAULTS[kind].draw(drawn) } as Fault;
 }
+
+/** What moves listeners and publishers while there are two masters. */
+const MOVING = [
+  'broken-listener',
+  'half-open-listener',
+  'kill-listeners',
+  'broken-publisher',
+  'killed-pod',
+  'rolled-pod',
+  'frozen-pod',
+] as const satisfies readonly FaultKind[];
+
+/** A failover whose old master goes on as one for a while; and what makes pods choose between the two. */
+export function drawTwoMasters(random: Random, atMs: number): Fault[] {
+  const failover = FAULTS.failover.draw({ random, forMs: drawDuration(random), pod: 0 });
+  const moves = Array.from({ length: random.between(1, 4) }, (): Fault => {
+    const kind = random.pick(MOVING);
+    const drawn = { random, forMs: drawDuration(random), pod: random.between(0, 2) };
+    return { kind, atMs: atMs + random.between(0, 8_000), ...FAULTS[kind].draw(drawn) } as Fault;
+  });
+  return [{ kind: 'failover', atMs, ...failover, oldMaster: 'alive' }, ...moves];
+}
