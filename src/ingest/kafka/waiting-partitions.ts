@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../events/log-position.ts';
+import { isAfter, type LogPosition } from '../../events/log-position.ts';
 import type { RecordBatch } from './driver.ts';
 import type { HeldBatch } from './state.ts';
 
@@ -73,7 +73,8 @@ export class WaitingPartitions {
       wait.resume.push(batch.pause());
       return undefined;
     }
-    const done = records.filter(({ offset }) => offset <= wait.last.offset);
+    // A log may have lost its end meanwhile, and given its offsets to others.
+    const done = records.filter((record) => !isAfter(record, wait.last));
     const last = done.at(-1);
     if (last !== undefined) await batch.commit(last.offset + 1);
     if (last === undefined || last.offset === wait.last.offset) this.#waits.delete(keyOf(topic, partition));
