@@ -82,16 +82,18 @@ test('a bus that does not answer holds up the member for a moment only, and its 
   assert.deepEqual([publisher.attempts, again.committed], [1, [1]]);
 });
 
+/** One event, of a leader epoch. */
+function ofEpoch(epoch: number): FakeBatch {
+  const batch = new FakeBatch(events(1));
+  return Object.assign(batch, { records: batch.records.map((record) => ({ ...record, epoch })) });
+}
+
 test('what is delivered meanwhile does not count for a record that has got its offset', async () => {
   const { consume, publisher } = setUp();
   let answer!: () => void;
   publisher.publish = () => {
     publisher.attempts += 1;
     return publisher.attempts > 1 ? Promise.resolve() : new Promise<void>((resolve) => (answer = resolve));
-  };
-  const ofEpoch = (epoch: number): FakeBatch => {
-    const batch = new FakeBatch(events(1));
-    return Object.assign(batch, { records: batch.records.map((record) => ({ ...record, epoch })) });
   };
   const batch = await consume(ofEpoch(1));
   answer();
