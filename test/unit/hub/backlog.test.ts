@@ -5,6 +5,7 @@ import { Backlog, type TurnBudget } from '../../../src/hub/backlog.ts';
 import { UNITS } from '../../../src/hub/work-budget.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { ownBytes } from '../../../src/support/byte-budget.ts';
+import { turnsUntil } from '../../helpers/turns-until.ts';
 
 const MAX_BYTES = 16 * 2 ** 20;
 
@@ -71,7 +72,7 @@ test('messages that do not fit in a turn wait for the next ones, in order, and a
   await setImmediate();
   assert.equal(taken.length, 16);
   assert.equal(await waiting(), 48);
-  while (taken.length < 64) await setImmediate();
+  await turnsUntil(() => taken.length >= 64);
   assert.deepEqual(taken, sent);
   assert.deepEqual(turn.begun, [0, 8, 16, 24, 32, 40, 48, 56]);
   assert.equal(await waiting(), 0);
@@ -108,7 +109,7 @@ test('a backlog of too many messages pauses its source, until half of it is take
   assert.equal(source.paused, false);
   backlog.add('', 'one more');
   assert.equal(source.paused, true);
-  while (source.paused) await setImmediate();
+  await turnsUntil(() => !source.paused);
   assert.equal(count + 1 - taken.length <= 4_096, true, `${taken.length} taken`);
   assert.equal(count + 1 - taken.length > 3_900, true, `${taken.length} taken`);
 });
@@ -120,7 +121,7 @@ test('a backlog that can reserve no more bytes pauses its source too, and gives 
   assert.equal(source.paused, false);
   backlog.add('', megabyte);
   assert.equal(source.paused, true);
-  while (taken.length < 9) await setImmediate();
+  await turnsUntil(() => taken.length >= 9);
   assert.equal(source.paused, true);
   assert.equal(bytes.held, 9 * 2 ** 20);
   await setImmediate();
@@ -142,7 +143,7 @@ test('what has to come after the messages that wait is called once they have bee
   for (const n of ['1', '2', '3']) backlog.add('', n);
   call('then');
   backlog.add('', '4');
-  while (taken.length < 6) await setImmediate();
+  await turnsUntil(() => taken.length >= 6);
   assert.deepEqual(taken, ['at once', '1', '2', '3', 'then', '4']);
 });
 
@@ -175,7 +176,7 @@ test('a message that is not done in its turn goes on in the next ones, and other
   await setImmediate();
   assert.deepEqual(steps, ['a1', 'a1']);
   assert.equal(await waiting(), 3, 'the one in hand counts');
-  while (steps.length < 7) await setImmediate();
+  await turnsUntil(() => steps.length >= 7);
   assert.deepEqual(steps, ['a1', 'a1', 'a1', 'b2', 'b2', 'b2', 'then']);
   assert.equal(await waiting(), 0);
 });

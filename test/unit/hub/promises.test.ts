@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import test from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { buildSchema } from 'graphql';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
@@ -11,6 +10,7 @@ import { WebSocketSubscription } from '../../../src/transports/websocket/subscri
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
 import { executorFor, prepared } from '../executor/small-executor.ts';
 import { budgetOf, setUp } from './parts.ts';
+import { turnsUntil } from '../../helpers/turns-until.ts';
 
 const EVENTS = 100;
 const ROLES = ['bidder', 'agent', 'admin'];
@@ -77,7 +77,7 @@ async function promisesOf(count: number, resolve: Resolve, executions: number): 
   within.run(true, () => {
     for (let n = 0; n < EVENTS; n += 1) send(n);
   });
-  while (wires.some(({ frames }) => frames < EVENTS)) await setImmediate();
+  await turnsUntil(() => wires.every(({ frames }) => frames >= EVENTS));
   hook.disable();
   assert.ok(wires.every(({ frames }) => frames === EVENTS));
   assert.equal(await value('executions'), executions * EVENTS);

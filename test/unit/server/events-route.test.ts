@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { SluiceError } from '../../../src/errors.ts';
 import { eventsRoute, type EventsOptions } from '../../../src/server/events-route.ts';
 import { OriginCheck } from '../../../src/server/origin-check.ts';
 import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { ask, errorOf, serve, type Answer, type Ask } from './serve.ts';
+import { turnsUntil } from '../../helpers/turns-until.ts';
 
 interface Post extends Ask {
   readonly path?: string;
@@ -46,7 +46,7 @@ describe('POST /events/<topic>', () => {
     const others = bodies.tryReserve(20, {});
     const { post, accepted } = await served(t, { bodies });
     const posting = post();
-    while (bodies.waiting === 0) await setImmediate();
+    await turnsUntil(() => bodies.waiting > 0);
     assert.deepEqual(accepted, []);
     others?.release();
     assert.equal((await posting).status, 202);

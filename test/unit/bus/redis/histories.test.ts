@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { BusNames } from '../../../../src/bus/redis/names.ts';
 import { Histories } from '../../../../src/bus/redis/histories.ts';
 import { createLog } from '../../../../src/log.ts';
 import { ownBytes } from '../../../../src/support/byte-budget.ts';
 import { stillClock } from '../../support/still-clock.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 /** Histories whose commands are answered, and whose listening connection does as the test says. */
 function setUp(fence: () => Promise<void>, listensHere = () => Promise.resolve(true)) {
@@ -37,7 +37,7 @@ function setUp(fence: () => Promise<void>, listensHere = () => Promise.resolve(t
 test('what is kept is waited for no longer than 30 s, even if only the listening connection is away', async () => {
   const { histories, sleeps } = setUp(() => new Promise(() => undefined));
   const reading = assert.rejects(histories.read('kept', [], 0, { maxBytes: 0 }), { name: 'NoHistory' });
-  while (sleeps.length === 0) await setImmediate();
+  await turnsUntil(() => sleeps.length > 0);
   assert.equal(sleeps[0]?.ms, 30_000);
   sleeps[0].end();
   await reading;
@@ -50,7 +50,7 @@ test('what is kept is read again after an attempt that has failed', async () => 
     if (attempts === 1) throw new Error('the connection is lost');
   });
   const reading = histories.read('kept', [], 0, { maxBytes: 0 });
-  while (sleeps.length < 2) await setImmediate();
+  await turnsUntil(() => sleeps.length >= 2);
   sleeps[1]?.end();
   assert.deepEqual((await reading).position, { epoch: 'e', sequence: 7 });
 });
@@ -63,7 +63,7 @@ test('what is kept is not taken from another server than the pod listens to, nor
   );
   const reading = histories.read('kept', [], 0, { maxBytes: 0 });
   for (const attempts of [1, 2, 3]) {
-    while (sleeps.length <= attempts) await setImmediate();
+    await turnsUntil(() => sleeps.length > attempts);
     assert.deepEqual([reads(), histories.position('kept')], [1, undefined]);
     isHere = attempts === 3;
     sleeps[attempts]?.end();
@@ -84,7 +84,7 @@ test('what was missed while the connection was lost is not taken from another se
   redis.sequence = 8;
   histories.listens();
   const reading = histories.read('kept', [], 0, { maxBytes: 0 });
-  while (sleeps.length < 3) await setImmediate();
+  await turnsUntil(() => sleeps.length >= 3);
   assert.deepEqual(histories.position('kept'), { epoch: 'e', sequence: 7 });
   isHere = true;
   redis.sequence = 9;
@@ -102,7 +102,7 @@ test('a channel that is joined while the connections to Redis are away is joined
   let isJoined = false;
   const joining = histories.joined('kept', 'a').then(() => (isJoined = true));
   // It will be kept again by and by.
-  while (sleeps.length < 2) await setImmediate();
+  await turnsUntil(() => sleeps.length >= 2);
   assert.deepEqual([isJoined, reads()], [false, 1]);
   redis.isAway = false;
   histories.listens();

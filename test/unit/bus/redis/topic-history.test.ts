@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { Command, Reply } from '../../../../src/bus/redis/connection.ts';
 import { BusNames } from '../../../../src/bus/redis/names.ts';
 import { TopicHistory } from '../../../../src/bus/redis/topic-history.ts';
 import { createLog } from '../../../../src/log.ts';
 import { stillClock } from '../../support/still-clock.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 /** A history of one channel, whose time is over only when the test says so. @param answers to each script */
 function keepChannel(...answers: (() => Reply)[]) {
@@ -40,10 +40,10 @@ test('a channel that could not be kept while Redis was away is kept soon after',
   await joined;
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     assert.equal(sent.length, attempt);
-    while (sleeps.length === 0) await setImmediate();
+    await turnsUntil(() => sleeps.length > 0);
     assert.ok((sleeps[0]?.ms ?? Infinity) <= 1_000, `${sleeps[0]?.ms} ms`);
     sleeps.shift()?.end();
-    while (sent.length === attempt) await setImmediate();
+    await turnsUntil(() => sent.length !== attempt);
   }
   assert.equal(sent[2]?.at(-1), 'a');
   assert.equal(sleeps.length, 0);

@@ -4,10 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 import { range } from '../../../helpers/numbers.ts';
 import { roomForRecords } from '../../../helpers/source-settings.ts';
 import { events, FakeBatch, setUp } from './batch-parts.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 /** Resolves when the partition of the batch is no longer paused. */
 async function resumed(batch: FakeBatch): Promise<void> {
-  while (batch.resumes < batch.pauses) await setImmediate();
+  await turnsUntil(() => batch.resumes >= batch.pauses);
 }
 
 test('a batch is published in chunks, in order, each committed after the bus has taken it', async () => {

@@ -7,6 +7,7 @@ import { SOURCE_SETTINGS, roomForRecords } from '../../../helpers/source-setting
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { events, FakeBatch } from './batch-parts.ts';
 import { FakeDriver } from './fake-driver.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 const SESSION_TIMEOUT_MS = 10_000;
 const START = 1_000_000;
@@ -34,7 +35,8 @@ async function consuming(t: TestContext) {
   });
   await source.start();
   t.after(() => source.stop());
-  while (driver.options === undefined) await setImmediate();
+  await turnsUntil(() => driver.options !== undefined);
+  assert.ok(driver.options);
   const { onAnswer, onAssigned, onBatch } = driver.options;
   /** The values of a metric, as it is collected now: one for each topic if it has them. */
   const values = async (name: string): Promise<string> => {
@@ -91,7 +93,7 @@ test('the lag in seconds is the age of the record that is next, while it is bein
 
   publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
   const processing = onBatch(batchOf([START - 5_000, START - 3_000, -1]));
-  while (publisher.attempts < 1) await setImmediate();
+  await turnsUntil(() => publisher.attempts >= 1);
   clock.time += 1_000;
   const seen = await lag();
   await processing;
@@ -120,7 +122,7 @@ test('a look at a partition shows its lag, and why it is held', async (t) => {
   let failing = true;
   publisher.failing = (batch) => (failing ? batch : []);
   const processing = onBatch(batchOf([START - 2_000]));
-  while (source.inspect().partitions[0]?.state !== 'held') await setImmediate();
+  await turnsUntil(() => source.inspect().partitions[0]?.state === 'held');
   const { partitions, connected } = source.inspect();
   failing = false;
   await processing;

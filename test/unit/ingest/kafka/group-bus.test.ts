@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { GroupDescription } from '../../../../src/ingest/kafka/driver.ts';
 import { GroupBus } from '../../../../src/ingest/kafka/group-bus.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { stillClock } from '../../support/still-clock.ts';
 import { readableLog } from '../parts.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 /** A group, and a Redis that keeps an id, of which a test says what is there. */
 function setUp(group: GroupDescription, kept?: string, configured?: string) {
@@ -25,7 +25,7 @@ function setUp(group: GroupDescription, kept?: string, configured?: string) {
     return Object.fromEntries(values.map(({ labels, value }) => [labels['bus'], value]));
   };
   const asleep = async (): Promise<void> => {
-    while (sleeps.length === 0) await setImmediate();
+    await turnsUntil(() => sleeps.length > 0);
   };
   /** Resolves when what it has woken sleeps again. */
   const wake = async (): Promise<void> => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { LogRange, Reader } from '../../../../src/events/consumption.ts';
 import { decodeMessage } from '../../../../src/events/message.ts';
 import type { Topic } from '../../../../src/graph/graph.ts';
@@ -9,6 +8,7 @@ import { ReadAgain } from '../../../../src/ingest/kafka/read-again.ts';
 import type { KafkaRecord } from '../../../../src/ingest/record.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { record, topic, topics } from '../parts.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 const NOW = 100_000;
 const LARGEST = 200;
@@ -72,7 +72,7 @@ test('nothing is passed on while its reader can take no more', async () => {
     () => new Promise((resolve) => waits.push(resolve)),
   );
   for (const offset of [7, 8]) {
-    while (waits.length === 0) await setImmediate();
+    await turnsUntil(() => waits.length > 0);
     assert.equal(passed.length, offset - 7);
     waits.pop()?.();
   }

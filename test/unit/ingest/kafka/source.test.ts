@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { KafkaSource, type KafkaSourceOptions } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { stillClock } from '../../support/still-clock.ts';
 import { SOURCE_SETTINGS, roomForRecords } from '../../../helpers/source-settings.ts';
 import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 import { FakeDriver } from './fake-driver.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 const ingestOf = (names: string[], others: Partial<KafkaSourceOptions> = {}) =>
   new KafkaSource({
@@ -43,7 +43,7 @@ test('the group is joined once the bus has been reached, and not before', async 
   t.after(() => ingest.stop());
   await ingest.start();
   const wake = async (): Promise<void> => {
-    while (sleeps.length === 0) await setImmediate();
+    await turnsUntil(() => sleeps.length > 0);
     wakeAll();
   };
   for (let asked = 0; asked < 4; asked += 1) {
@@ -52,7 +52,7 @@ test('the group is joined once the bus has been reached, and not before', async 
   }
   reason = undefined;
   await wake();
-  while (driver.options === undefined) await setImmediate();
+  await turnsUntil(() => driver.options !== undefined);
 });
 
 /** A source whose driver lacks topics, and what ends its sleeps. */
@@ -67,12 +67,12 @@ async function lacking(missing: readonly string[], settings = SOURCE_SETTINGS) {
   const source = ingestOf(['bids', 'users'], { driver, clock, log, metrics, settings });
   await source.start();
   const look = async (): Promise<void> => {
-    while (sleeps.length === 0) await setImmediate();
+    await turnsUntil(() => sleeps.length > 0);
     wakeAll();
-    while (sleeps.length === 0) await setImmediate();
+    await turnsUntil(() => sleeps.length > 0);
   };
   const joined = async (...names: string[]): Promise<void> => {
-    while (String(driver.options?.topics) !== String(names)) await setImmediate();
+    await turnsUntil(() => String(driver.options?.topics) === String(names));
     driver.options?.onAssigned({ [names[0] ?? '']: [0] });
   };
   const gauge = async (name: string) =>

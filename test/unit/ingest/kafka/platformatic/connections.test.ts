@@ -5,6 +5,7 @@ import { apiVersionsV3 } from '@platformatic/kafka';
 import type { PasswordCredentials } from '../../../../../src/ingest/kafka/credentials/credentials.ts';
 import { Connections } from '../../../../../src/ingest/kafka/platformatic/connections.ts';
 import { FakeBroker, KEY } from './fake-broker.ts';
+import { turnsUntil } from '../../../../helpers/turns-until.ts';
 
 async function setUp(t: TestContext, mechanism: PasswordCredentials['mechanism']) {
   const broker = await FakeBroker.start(t);
@@ -50,7 +51,7 @@ test('a request waits while its connection authenticates again, for which broker
   broker.mayBegin = new Promise((resolve) => (begin = resolve));
   broker.sessionMs = 0;
   t.mock.timers.tick(2_000);
-  while (broker.keys.length < 4) await setImmediate();
+  await turnsUntil(() => broker.keys.length >= 4);
   const asked = ask();
   // It would have been sent by then.
   for (let turn = 0; turn < 20; turn += 1) await setImmediate();

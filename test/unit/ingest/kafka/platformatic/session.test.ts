@@ -13,6 +13,7 @@ import type { LogBefore } from '../../../../../src/ingest/kafka/position-text.ts
 import { createLog } from '../../../../../src/log.ts';
 import { systemClock } from '../../../../../src/support/clock.ts';
 import { encodedBatch } from './encoded-batch.ts';
+import { turnsUntil } from '../../../../helpers/turns-until.ts';
 
 const TOPIC = {
   topic: 'items',
@@ -121,10 +122,6 @@ function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
   return { run, commits, texts, resets, lines, looks: () => looks };
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setImmediate();
-}
-
 const commitAll = (batch: RecordBatch): Promise<void> =>
   batch.commit((batch.records.at(-1)?.offset ?? -1) + 1);
 
@@ -145,7 +142,7 @@ test('partitions of brokers that have a backlog are processed by turns', async (
       taken.push(batch.partition);
     },
   });
-  await until(() => taken.length >= 20);
+  await turnsUntil(() => taken.length >= 20);
   const ofFirst = taken.slice(0, 20).filter((partition) => partition === 0).length;
   assert.ok(Math.abs(ofFirst - 10) <= 1, taken.join());
 });
@@ -172,7 +169,7 @@ test('a broker that is out of reach is told once, and asked again', async (t) =>
       throw new KafkaError('fetching: connect ECONNREFUSED', { isRetriable: true });
     },
   });
-  await until(() => fetches >= 3);
+  await turnsUntil(() => fetches >= 3);
   assert.ok(looks() >= 2);
   assert.equal(lines.length, 1);
   const { msg, broker, reason } = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
@@ -201,13 +198,13 @@ test('a log that has lost its end, and has another one, is read from where that 
       return fetchOffset === 3 ? [{ partition: 0, records: records(6) }] : undefined;
     },
   });
-  await until(() => asked.length > 0 && commits.at(-1) === 5);
+  await turnsUntil(() => asked.length > 0 && commits.at(-1) === 5);
   assert.deepEqual(commits, [2, 4, 3, 5]);
   assert.deepEqual(texts, ['0 5', '0 5', '1 undefined', '1 6']);
   assert.deepEqual(epochs, [5, 5, 5, 5, 1e10 + 6, 1e10 + 6]);
   const reset = { topic: TOPIC.topic, partition: 0, position: 4, to: 'divergence', offset: 3 };
   assert.deepEqual(resets, [reset]);
-  await until(() => asked.at(-1)?.[0] === 5);
+  await turnsUntil(() => asked.at(-1)?.[0] === 5);
   assert.deepEqual(asked.at(-1), [5, 6]);
 });
 
@@ -223,7 +220,7 @@ test('a partition without a leader is fetched as soon as it has one', async (t) 
       return partition?.fetchOffset === 0 ? [{ partition: 0, records: batchAt(0) }] : undefined;
     },
   });
-  await until(() => commits.length > 0);
+  await turnsUntil(() => commits.length > 0);
   assert.deepEqual([commits, failures], [[2], 1]);
 });
 
@@ -244,10 +241,10 @@ test('a position is moved into the log once the batch before it has been process
       await commitAll(batch);
     },
   });
-  await until(() => prefetches >= 2);
+  await turnsUntil(() => prefetches >= 2);
   assert.deepEqual([commits, resets], [[], []]);
   process?.();
-  await until(() => resets.length > 0);
+  await turnsUntil(() => resets.length > 0);
   assert.deepEqual(commits, [2, 10]);
   assert.deepEqual(resets, [{ topic: 'items', partition: 0, position: 2, to: 'beginning', offset: 10 }]);
   // Retention gives no offset again.
