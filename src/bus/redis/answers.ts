@@ -4,6 +4,8 @@ import type { HeardTopic } from './heard-positions.ts';
 interface Answered {
   count: number;
   readonly partitions: Map<number, ConsumedPartition>;
+  /** Partitions that more than one pod has taken for its own, or that one has been given anew meanwhile. */
+  readonly disputed: Set<number>;
 }
 
 /**
@@ -22,7 +24,7 @@ export class Answers {
     this.#topics = new Map(
       [...wanted].map(([topic, count]) => [
         topic,
-        { count, partitions: new Map<number, ConsumedPartition>() },
+        { count, partitions: new Map<number, ConsumedPartition>(), disputed: new Set<number>() },
       ]),
     );
   }
@@ -45,6 +47,7 @@ export class Answers {
       answered.count = Math.max(answered.count, count);
       for (const each of partitions) {
         const known = answered.partitions.get(each.partition);
+        if (known !== undefined && !isSameHold(known, each)) answered.disputed.add(each.partition);
         if (known === undefined || each.until > known.until) answered.partitions.set(each.partition, each);
       }
     }
@@ -57,10 +60,11 @@ export class Answers {
    * @throws if it can't be told
    */
   missing(topic: string, since: HeardTopic): readonly LogRange[] {
-    const { count, partitions } = this.#topics.get(topic) ?? {
-      count: 0,
-      partitions: new Map<number, never>(),
-    };
+    const answered = this.#topics.get(topic);
+    if (answered === undefined || this.#pods.size < this.#expected) {
+      throw new Error(`of ${this.#expected} pods ${this.#pods.size} say how far they have published`);
+    }
+    const { count, partitions, disputed } = answered;
     return Array.from({ length: count }, (_, partition): readonly LogRange[] => {
       const now = partitions.get(partition);
       if (now === undefined) throw new Error(`no pod says how far partition ${partition} is published`);
@@ -68,7 +72,8 @@ export class Answers {
       const before = since.partitions.get(partition);
       if (before?.log !== log) throw new Error(`the log of partition ${partition} is another than before`);
       // What its former publisher had in hand may have been heard in parts.
-      if (before.assignedAt !== now.assignedAt) throw new Error(`partition ${partition} has moved meanwhile`);
+      if (disputed.has(partition) || !isSameHold(before, now))
+        throw new Error(`partition ${partition} has moved meanwhile`);
       const { next: from, leaderEpoch } = before;
       return until > from ? [{ partition, log, leaderEpoch, lastEpoch, from, until }] : [];
     }).flat();
@@ -78,6 +83,10 @@ export class Answers {
     if (this.#pods.size >= this.#expected && [...this.#topics.values()].every(isWhole))
       this.#complete.abort();
   }
+}
+
+function isSameHold(one: ConsumedPartition, other: ConsumedPartition): boolean {
+  return one.log === other.log && one.assignedAt === other.assignedAt;
 }
 
 function isWhole({ count, partitions }: Answered): boolean {

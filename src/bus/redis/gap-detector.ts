@@ -22,6 +22,8 @@ export class GapDetector {
   readonly #heard = new Map<string, string>();
   /** Topics that may have a gap, until their versions are compared. */
   readonly #suspects = new Set<string>();
+  /** Topics of which what this pod may have missed is being read: they keep the versions of before. */
+  readonly #trusted = new Set<string>();
   /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
   readonly #now: () => number;
@@ -55,21 +57,36 @@ export class GapDetector {
     this.#channels.delete(topic);
     this.#heard.delete(topic);
     this.#suspects.delete(topic);
+    this.#trusted.delete(topic);
     this.#comparedAt.delete(topic);
   }
 
   /** The connection is lost, or its server was a replica for a while: this pod may have missed something of each topic. */
   suspectAll(): void {
+    this.#trusted.clear();
     for (const topic of this.#channels.keys()) this.#suspects.add(topic);
   }
 
-  /** What this pod may have missed of the topic is read from its history: versions are not needed for it. */
+  /** What this pod may have missed of the topic is read, from its history or from Kafka: versions are not needed for it. */
   trust(topic: string): void {
+    if (!this.#channels.has(topic)) return;
     this.#suspects.delete(topic);
+    this.#trusted.add(topic);
+  }
+
+  /** It has been read. */
+  settle(topic: string): void {
+    this.#trusted.delete(topic);
+  }
+
+  /** It can't be read: versions tell whether there was anything. */
+  distrust(topic: string): void {
+    if (this.#trusted.delete(topic)) this.#suspects.add(topic);
   }
 
   /** What was missed of the topic has been read from its history, which lacks what was published while Redis took no writes. */
   wasRead(topic: string): void {
+    this.settle(topic);
     if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
   }
 
@@ -98,7 +115,7 @@ export class GapDetector {
   /** All that was published before the topics had these versions has been heard. */
   heard(versions: Versions): void {
     for (const [topic, version] of versions) {
-      if (!this.#channels.has(topic) || this.#suspects.has(topic)) continue;
+      if (!this.#channels.has(topic) || this.#suspects.has(topic) || this.#trusted.has(topic)) continue;
       if (version === null) this.#heard.delete(topic);
       else this.#heard.set(topic, version);
     }

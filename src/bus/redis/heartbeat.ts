@@ -4,15 +4,22 @@ import type { Log } from '../../log.ts';
 import type { ListeningConnection } from './connection.ts';
 import { Deafness } from './deafness.ts';
 import type { GapDetector } from './gap-detector.ts';
-import type { Histories } from './histories.ts';
 import type { Publishing } from './publishing.ts';
 import type { BusTiming } from './timing.ts';
+
+/** Told what a heartbeat shows. */
+interface Certainty {
+  /** This pod has heard all that had been published before the heartbeat that it has heard last. */
+  confirm(): void;
+  /** The server that this pod listens to, which is alive, is not the one that is published to. */
+  doubt(): void;
+}
 
 interface HeartbeatOptions {
   readonly publishing: Publishing;
   readonly listening: ListeningConnection;
   readonly gaps: GapDetector;
-  readonly histories: Pick<Histories, 'confirm' | 'doubt'>;
+  readonly certainty: Certainty;
   /** Whether Redis tells how many listeners a message has reached, wherever they are. */
   readonly countsReceivers: boolean;
   /** Of this pod alone. */
@@ -163,7 +170,7 @@ export class Heartbeat {
   }
 
   async #send(connection: number): Promise<void> {
-    const { publishing, listening, gaps, histories, channel, countsReceivers, timing } = this.#options;
+    const { publishing, listening, gaps, certainty, channel, countsReceivers, timing } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
     // Before Redis replies on one connection, the message may have come over the other.
@@ -174,7 +181,7 @@ export class Heartbeat {
       // What this connection missed is found out on the next one, which has to hear what is published here.
       const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);
       if (connection !== this.#connection) return;
-      if (isAlive) histories.doubt();
+      if (isAlive) certainty.doubt();
       this.#reconnect('the connections to Redis are to different servers; connecting again');
       return;
     }
@@ -198,7 +205,7 @@ export class Heartbeat {
   #confirm(versions: Beat['versions']): void {
     if (versions.size === 0) return;
     this.#options.gaps.heard(versions);
-    this.#options.histories.confirm();
+    this.#options.certainty.confirm();
   }
 
   /** From now on nothing is taken as heard, even if the connection is slow to close. */

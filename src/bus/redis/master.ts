@@ -84,6 +84,10 @@ export class Master {
     return this.#isMaster;
   }
 
+  get isUsable(): boolean {
+    return this.#unusable === undefined;
+  }
+
   /** @throws if nothing can be published */
   expectUsable(): void {
     if (this.#unusable !== undefined) throw new Error(this.#unusable);

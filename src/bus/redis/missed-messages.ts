@@ -21,11 +21,15 @@ interface MissedMessagesOptions {
   readonly consumption: () => Consumption | undefined;
   /** Topics that have a history, from which they are read. */
   readonly histories: ReadonlyMap<string, unknown>;
-  /** The connection is lost: what the topic's listeners miss is read later, or told by `missed`. */
+  /** Whether what this pod publishes is heard by all who listen. */
+  readonly publishes: () => boolean;
+  /** The connection is lost: `read` or `missed` follows. */
   readonly lost: (topic: string) => void;
-  /** Messages of the topic may be missing. */
-  readonly missed: (topic: string) => void;
-  /** Bytes are reserved here for what arrives meanwhile. No more than one owner may hold is read of a topic. */
+  /** All that the topic's listeners have missed has been read. */
+  readonly read: (topic: string) => void;
+  /** What they have missed can't be read. @param isCertain whether a publisher has said that they have missed something */
+  readonly missed: (topic: string, isCertain: boolean) => void;
+  /** Bytes are reserved here for what arrives meanwhile, each topic an owner. What is read of it may be as much. */
   readonly room: ByteSource;
   readonly metrics: LinkMetrics;
   readonly clock: Clock;
@@ -51,6 +55,10 @@ interface Held extends BeforeLoss {
   /** What has arrived since. */
   readonly messages: Heard[];
   readonly room: Reservation;
+  /** Whether a publisher has said that some are. */
+  readonly isCertain: boolean;
+  /** Aborts once it is not held any more, or is to be read anew. */
+  readonly over: AbortController;
 }
 
 /** A publisher that has not answered by then has gone: what it has published last is not known. */
@@ -92,6 +100,8 @@ export class MissedMessages {
   #positions = new HeardPositions();
   /** As it was when it was last known that this pod listens where others publish. */
   #confirmed = new HeardPositions();
+  /** As it was when this pod last heard its own heartbeat. */
+  #atBeat = new HeardPositions();
   #lostAt = -Infinity;
   /** By topic; those of which it is known. */
   #beforeLoss: ReadonlyMap<string, BeforeLoss> = new Map();
@@ -148,6 +158,8 @@ export class MissedMessages {
     ofTopic?.delete(channel);
     if (ofTopic?.size === 0) this.#listeners.delete(topic);
     this.#beforeLoss.get(topic)?.channels.delete(channel);
+    const { messages } = this.#held.get(topic) ?? { messages: [] };
+    messages.splice(0, Infinity, ...messages.filter((heard) => heard.channel !== channel));
   }
 
   /** No messages are read for a while. */
@@ -170,9 +182,14 @@ export class MissedMessages {
     return true;
   }
 
-  /** This pod has heard all that had been published a moment before. */
+  /** This pod hears its own heartbeat. */
+  heardBeat(): void {
+    this.#atBeat = new HeardPositions(this.#positions);
+  }
+
+  /** That was over the server that is published to: this pod has heard all that had been published a moment before. */
   confirm(): void {
-    if (this.#held.size === 0) this.#confirmed = new HeardPositions(this.#positions);
+    if (this.#held.size === 0) this.#confirmed = this.#atBeat;
   }
 
   /**
@@ -188,13 +205,15 @@ export class MissedMessages {
     this.#connected.abort();
     this.#connected = new AbortController();
     this.#lostAt = this.#options.clock.now();
-    for (const topic of this.#held.keys()) {
-      if (this.#hasJoined(topic)) this.#giveUp(topic, 'a channel was joined between two lost connections');
-    }
+    const joined = new Set([...this.#held.keys()].filter((topic) => this.#hasJoined(topic)));
     const before = [...this.#listeners.keys()].map((topic) => [topic, this.#beforeThis(topic)] as const);
-    this.#beforeLoss = new Map(before.flatMap(([topic, one]) => (one === undefined ? [] : [[topic, one]])));
+    this.#beforeLoss = new Map(
+      before.flatMap(([topic, one]) => (one === undefined || joined.has(topic) ? [] : [[topic, one]])),
+    );
+    for (const topic of joined) this.#giveUp(topic, 'a channel was joined between two lost connections');
     this.#positions = new HeardPositions(this.#confirmed);
-    for (const topic of this.#listeners.keys()) if (this.#hold(topic)) this.#options.lost(topic);
+    this.#atBeat = this.#confirmed;
+    for (const topic of this.#listeners.keys()) if (this.#hold(topic, false)) this.#options.lost(topic);
   }
 
   #beforeThis(topic: string): BeforeLoss | undefined {
@@ -223,21 +242,33 @@ export class MissedMessages {
    */
   mayMiss(topic: string): boolean {
     const isLate = this.#options.clock.now() - this.#lostAt > LATE_MS;
-    if (this.#hasJoined(topic)) return false;
-    if (this.#held.has(topic)) return true;
-    if (isLate || !this.#isJoined || !this.#hold(topic)) return false;
-    void this.#heal([...this.#held].filter(([held]) => held === topic));
-    return true;
+    const isHeld = this.#held.has(topic);
+    if (this.#hasJoined(topic) || !this.#isJoined || (isLate && !isHeld)) return false;
+    const held = this.#hold(topic, true);
+    if (held !== undefined) void this.#heal([[topic, held]]);
+    return held !== undefined;
   }
 
-  /** @returns false if it is not known from where on messages may be missing */
-  #hold(topic: string): boolean {
+  /** @returns undefined if it is not known from where on messages may be missing */
+  #hold(topic: string, isCertain: boolean): Held | undefined {
     const before = this.#beforeLoss.get(topic);
     const { consumption, histories, room } = this.#options;
-    if (before === undefined || histories.has(topic) || consumption() === undefined) return false;
-    this.#held.get(topic)?.room.release();
-    this.#held.set(topic, { ...before, messages: [], room: room.empty(this) });
-    return true;
+    if (before === undefined || histories.has(topic) || consumption() === undefined) return undefined;
+    const known = this.#held.get(topic);
+    known?.over.abort();
+    // What came over a connection that is lost, too, will be read again.
+    const kept = isCertain ? known : undefined;
+    if (kept === undefined) known?.room.release();
+    const messages = kept?.messages ?? [];
+    const held: Held = {
+      ...before,
+      messages,
+      room: kept?.room ?? room.empty(messages),
+      isCertain: isCertain || known?.isCertain === true,
+      over: new AbortController(),
+    };
+    this.#held.set(topic, held);
+    return held;
   }
 
   #keep(held: Held, topic: string, heard: Heard): void {
@@ -261,8 +292,10 @@ export class MissedMessages {
       const isHeld = (): boolean => !connected.aborted && this.#held.get(topic) === held;
       if (!isHeld()) continue;
       try {
-        await this.#read(topic, held, answers, signal);
-        if (isHeld()) this.#release(topic);
+        await this.#read(topic, held, answers, AbortSignal.any([signal, held.over.signal]));
+        if (!isHeld()) continue;
+        this.#options.read(topic);
+        this.#release(topic);
       } catch (thrown) {
         if (isHeld()) this.#giveUp(topic, messageOf(thrown));
       }
@@ -341,6 +374,7 @@ export class MissedMessages {
   #release(topic: string): void {
     const held = this.#held.get(topic);
     this.#held.delete(topic);
+    held?.over.abort();
     held?.room.release();
     for (const heard of held?.messages ?? []) this.#passOn(topic, heard);
   }
@@ -348,7 +382,7 @@ export class MissedMessages {
   #giveUp(topic: string, reason: string): void {
     const { log, missed } = this.#options;
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
-    missed(topic);
+    missed(topic, this.#held.get(topic)?.isCertain ?? true);
     this.#release(topic);
   }
 
@@ -357,9 +391,10 @@ export class MissedMessages {
     else this.#positions.note(readPositions(payload), this.#options.clock.now());
   }
 
-  /** A pod asks. Without an answer it asks once more. */
+  /** A pod asks. Without an answer it asks once more: what was published to another server is to be told of first. */
   async #answer(question: string): Promise<void> {
     const { commands, names, pod, consumption } = this.#options;
+    if (!this.#options.publishes()) return;
     const [asker = '', number = ''] = question.split(' ', 2);
     const answer = `${ANSWER}${pod} ${number} ${writePositions(consumption()?.topics() ?? [])}`;
     await commands.send([['PUBLISH', names.podChannel(asker), answer]]).catch(() => undefined);
@@ -367,7 +402,8 @@ export class MissedMessages {
 
   /** Tells all pods which positions have changed. */
   async #say(): Promise<void> {
-    const { commands, names, consumption } = this.#options;
+    const { commands, names, consumption, publishes } = this.#options;
+    if (!publishes()) return;
     const changed = (consumption()?.topics() ?? []).flatMap((one) => {
       const partitions = one.partitions.filter((each) => {
         const key = `${one.topic}/${each.partition}`;

@@ -104,6 +104,11 @@ export class Publishing {
     return this.#master.isConnected;
   }
 
+  /** Whether what is published now is heard by all who listen: see `Master`. */
+  get isUsable(): boolean {
+    return this.#master.isUsable;
+  }
+
   async subscribed(topic: string, channels: readonly string[]): Promise<ReadonlySet<string>> {
     this.#master.expectUsable();
     if (!this.#countsSubscribers) return new Set(channels);

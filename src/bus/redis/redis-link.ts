@@ -77,7 +77,10 @@ export class RedisLink {
       listensHere: () => this.#listensHere(countsReceivers),
       missedRoom,
       lost: (topic) => this.#gaps.trust(topic),
-      missed: (topic) => this.#gaps.report(topic),
+      missed: (topic) => {
+        this.#gaps.settle(topic);
+        this.#gaps.report(topic);
+      },
       wasRead: (topic) => this.#gaps.wasRead(topic),
     });
     const histories = this.#histories.byTopic;
@@ -103,8 +106,10 @@ export class RedisLink {
       ...common,
       consumption: options.consumption ?? (() => undefined),
       histories,
+      publishes: () => this.#publishing.isUsable,
       lost: (topic) => this.#gaps.trust(topic),
-      missed: (topic) => this.#gaps.report(topic),
+      read: (topic) => this.#gaps.settle(topic),
+      missed: (topic, isCertain) => this.#missedTopic(topic, isCertain),
       room: missedRoom,
       metrics,
     });
@@ -112,7 +117,7 @@ export class RedisLink {
       ...common,
       publishing: this.#publishing,
       gaps: this.#gaps,
-      histories: {
+      certainty: {
         confirm: () => {
           this.#histories.confirm();
           this.#missed.confirm();
@@ -282,7 +287,9 @@ export class RedisLink {
     ]);
     const heard = (payload: string): void => {
       if (this.#paced.heard(payload) || this.#missed.heard(payload)) return;
-      if (!this.#unheard.delete(payload)) this.#heartbeat.heard(payload);
+      if (this.#unheard.delete(payload)) return;
+      this.#missed.heardBeat();
+      this.#heartbeat.heard(payload);
     };
     await this.#own.join(this.#ownChannel, (payload) => heard(payload.toString()), refused);
     this.#hearsItself = true;
@@ -293,6 +300,13 @@ export class RedisLink {
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
     for (const topic of topicsIn(payload)) if (!this.#missed.mayMiss(topic)) this.#gaps.report(topic);
+  }
+
+  /** What was missed of the topic can't be read. @param isCertain whether a publisher has said that something was */
+  #missedTopic(topic: string, isCertain: boolean): void {
+    this.#gaps.distrust(topic);
+    if (isCertain) this.#gaps.report(topic);
+    this.#heartbeat.beat();
   }
 
   #onRenewals(payload: Buffer | string): void {
@@ -347,7 +361,7 @@ export class RedisLink {
     this.#missed.lost();
     this.#options.metrics.busOutages.inc();
     this.#options.log.warn(
-      'the subscribing connection to Redis is lost; events that other pods publish meanwhile are missed here',
+      'the subscribing connection to Redis is lost; events that other pods publish meanwhile do not reach this one',
     );
   }
 }

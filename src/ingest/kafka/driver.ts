@@ -83,6 +83,9 @@ export interface GroupMember {
   /** Waits for the batch being processed, leaves the group and disconnects; never rejects. */
   stop(): Promise<void>;
 
+  /** When the heartbeat was sent by whose answer the group has last confirmed that this is its member: ms since 1970. */
+  readonly confirmedAt: number;
+
   /** Of each assigned partition; none before the first join, and while it joins again. @param topic undefined: all */
   positions(topic?: string): readonly PartitionPosition[];
 }

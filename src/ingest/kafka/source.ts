@@ -157,7 +157,7 @@ export class KafkaSource {
       routing,
       maxRecordBytes: largestRecord(records.mostOfOwner),
       maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
-      positions: (topic) => (this.#isAnswered() ? (this.#member?.positions(topic) ?? []) : []),
+      positions: (topic) => (this.#isMember() ? (this.#member?.positions(topic) ?? []) : []),
       published: (topic, partition) => this.#processor.published(topic, partition),
     });
   }
@@ -280,10 +280,10 @@ export class KafkaSource {
     }
   }
 
-  /** Kafka has answered so lately that no other member has the partitions. */
-  #isAnswered(): boolean {
+  /** The group has confirmed so lately that this is its member that no other one has been given its partitions for want of it. */
+  #isMember(): boolean {
     const { KAFKA_SESSION_TIMEOUT_MS: sessionMs } = this.#options.settings;
-    return this.#clock.now() - this.#answeredAt < sessionMs / 2;
+    return this.#clock.now() - (this.#member?.confirmedAt ?? -Infinity) < sessionMs / 2;
   }
 
   #joined(partitions: Assignment): void {

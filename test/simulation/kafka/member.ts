@@ -58,6 +58,7 @@ export class SimulatedMember implements GroupMember {
   #metadata = '';
   #metadataAt = -Infinity;
   #heartbeatAt = -Infinity;
+  confirmedAt = -Infinity;
   #next = 0;
   #stopped = false;
   #crashed = false;
@@ -126,6 +127,7 @@ export class SimulatedMember implements GroupMember {
     this.#assigned = await this.#assign(joined.partitions);
     this.#metadataAt = this.#kafka.time.now;
     this.#heartbeatAt = this.#kafka.time.now;
+    this.confirmedAt = this.#heartbeatAt;
     const assignment: Record<string, number[]> = {};
     for (const { topic, partition } of this.#assigned) (assignment[topic] ??= []).push(partition);
     onAssigned(assignment);
@@ -257,12 +259,14 @@ export class SimulatedMember implements GroupMember {
     const { groupId, timing } = this.#options;
     if (time.now - this.#heartbeatAt < timing.heartbeatMs) return;
     const generation = this.#generation;
+    const sentAt = time.now;
     const answer = await this.#requests.send(() =>
       this.#kafka.group(groupId).heartbeat(this.#id, generation),
     );
     this.#heartbeatAt = time.now;
     this.#options.onAnswer();
     if (answer !== 'ok') throw new Rejoin(answer);
+    this.confirmedAt = sentAt;
   }
 
   /** @param leaderEpoch of the record before */

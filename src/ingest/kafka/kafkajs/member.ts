@@ -21,6 +21,9 @@ export class KafkajsMember implements GroupMember {
   #assigned: Assignment = {};
   #isConsuming = false;
   #isJoined = false;
+  /** When the last request of a heartbeat was sent that has been answered: ms since 1970. */
+  #beatAt = -Infinity;
+  confirmedAt = -Infinity;
   #stopped = false;
 
   /** @param rack of the pod; undefined: it is fetched from leaders */
@@ -46,16 +49,21 @@ export class KafkajsMember implements GroupMember {
 
   async run(): Promise<Error> {
     const { topics, onAssigned, onAnswer, onBatch } = this.#options;
-    const { CRASH, GROUP_JOIN, REBALANCING, REQUEST } = this.#consumer.events;
+    const { CRASH, GROUP_JOIN, HEARTBEAT, REBALANCING, REQUEST } = this.#consumer.events;
     const crash = new Promise<Error>((resolve) => {
       this.#consumer.on(CRASH, ({ payload }) => resolve(payload.error));
     });
-    this.#consumer.on(REQUEST, onAnswer);
+    this.#consumer.on(REQUEST, ({ payload: { apiName, sentAt } }) => {
+      if (apiName === 'Heartbeat') this.#beatAt = sentAt;
+      onAnswer();
+    });
+    this.#consumer.on(HEARTBEAT, () => (this.confirmedAt = this.#beatAt));
     this.#consumer.on(REBALANCING, () => (this.#isJoined = false));
     // Called in the course of the join, before anything is fetched.
     this.#consumer.on(GROUP_JOIN, ({ payload }) => {
       this.#generation += 1;
       this.#isJoined = true;
+      this.confirmedAt = Date.now();
       onAssigned(payload.memberAssignment);
       this.#assigned = payload.memberAssignment;
       // At the first join kafkajs takes no commits yet.

@@ -70,8 +70,12 @@ export class PlatformaticMember implements GroupMember {
     await this.#cluster.close();
   }
 
+  get confirmedAt(): number {
+    return this.#session?.confirmedAt ?? -Infinity;
+  }
+
   positions(topic?: string): readonly PartitionPosition[] {
-    const partitions = this.#session === undefined ? [] : this.#partitions;
+    const partitions = this.#session?.isAssigned() === true ? this.#partitions : [];
     return partitions.filter((one) => topic === undefined || one.topic === topic).map(({ at }) => at);
   }
 

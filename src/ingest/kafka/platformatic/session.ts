@@ -141,6 +141,10 @@ export class Session implements BatchSession {
     };
   }
 
+  get confirmedAt(): number {
+    return this.#beatAt;
+  }
+
   isAssigned(): boolean {
     return !this.#isLost;
   }

@@ -71,6 +71,23 @@ for (const [what, answered, since, reason] of [
   });
 }
 
-test('nothing is missing of a topic that was not asked for', () => {
-  assert.deepEqual(ask().missing('asks', heard()), []);
+test('it is not known what is missing unless each pod has answered, though all partitions are known', () => {
+  const answers = ask(['a', bids(2, at(0, 5), at(1, 4))]);
+  assert.throws(() => answers.missing('bids', heard(at(0, 2), at(1, 2))), /^Error: of 2 pods 1 say how far/);
 });
+
+for (const [what, others] of [
+  ['of another log', { log: 'id/1', until: 1 }],
+  ['given anew', { assignedAt: 8 }],
+] as const) {
+  test(`it is not known what is missing where two answer for one partition, and one is ${what}`, () => {
+    for (const pods of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ] as const) {
+      const [mine, other] = [at(0, 5), at(0, 5, others)];
+      const answers = ask(...[mine, other].map((one, index) => [pods[index] ?? '', bids(1, one)] as const));
+      assert.throws(() => answers.missing('bids', heard(at(0, 2))), /moved/);
+    }
+  });
+}

@@ -41,7 +41,7 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
   const clock = new FakeClock();
   clock.patience = 0;
   let own: ConsumedTopic[] = [];
-  const redis = { isSilent: false, listeners: 1, ownConnections: 1 };
+  const redis = { isSilent: false, isUsable: true, listeners: 1, ownConnections: 1 };
   const sent: string[] = [];
   const reads: Read[] = [];
   const told: string[] = [];
@@ -70,8 +70,10 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
               }),
           },
     histories,
+    publishes: () => redis.isUsable,
     lost: (topic) => told.push(`${topic} lost`),
-    missed: (topic) => told.push(`${topic} missed`),
+    read: (topic) => told.push(`${topic} read`),
+    missed: (topic, isCertain) => told.push(`${topic} ${isCertain ? 'certainly ' : ''}missed`),
     room: ownBytes(MAX_BYTES),
     metrics: new Metrics(),
     clock,
@@ -90,9 +92,14 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
   };
   answer(consumed(2));
   await setImmediate();
-  missed.confirm();
+  const confirm = (): void => {
+    missed.heardBeat();
+    missed.confirm();
+  };
+  confirm();
   return {
     missed,
+    confirm,
     redis,
     sent,
     reads,
@@ -141,20 +148,20 @@ test('what a pod has missed is read before what it hears over the next connectio
   await setImmediate();
   hear('8');
   assert.deepEqual(heard, ['3', '4', '5', '6', '7', '8']);
-  assert.deepEqual(told, ['bids lost']);
+  assert.deepEqual(told, ['bids lost', 'bids read']);
 });
 
 test('nothing is read where nothing was published', async (t) => {
   const { hear, heard, answer, told, reads } = await blinked(t);
   hear('3');
   await answer(consumed(2));
-  assert.deepEqual([heard, reads, told], [['3'], [], ['bids lost']]);
+  assert.deepEqual([heard, reads, told], [['3'], [], ['bids lost', 'bids read']]);
 });
 
 test('positions that are heard count once it is known that all before them has been, and not those of a connection that is lost', async (t) => {
-  const { missed, positions, answer } = await setUp(t);
+  const { missed, confirm, positions, answer } = await setUp(t);
   positions(consumed(4));
-  missed.confirm();
+  confirm();
   positions(consumed(5));
   missed.lost();
   missed.listens();
@@ -254,26 +261,91 @@ test('who joins behind a lost connection gets nothing of before: what all may ha
   assert.equal(missed.mayMiss('bids'), false, 'while it is held');
   await answer(consumed(2));
   assert.equal(missed.mayMiss('bids'), false, 'and later');
-  assert.deepEqual([reads, told], [[], ['bids lost']]);
+  assert.deepEqual([reads, told], [[], ['bids lost', 'bids read']]);
 });
 
-test('a channel that is joined between two lost connections may have missed something: it is told, and not read', async (t) => {
-  const { missed, hear, heard, told, answer } = await blinked(t);
+test('a channel that is joined between two lost connections may have missed something: nothing is read for any', async (t) => {
+  const { missed, hear, heard, told, reads, answer } = await blinked(t);
   hear('7');
   missed.listen('bids', 'b', () => undefined);
   missed.lost();
-  assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids missed', 'bids lost']]);
+  assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids missed']]);
   missed.listens();
-  assert.deepEqual((await answer(consumed(6)))?.ranges, [RANGE]);
+  await answer(consumed(6));
+  assert.deepEqual([reads, missed.mayMiss('bids')], [[], false]);
+});
+
+test('what was held of a channel is not for who joins it anew', async (t) => {
+  const { missed, hear, answer } = await blinked(t);
+  hear('6');
+  missed.left('bids', 'a');
+  const later: string[] = [];
+  missed.listen('bids', 'a', (payload) => later.push(String(payload)));
+  await answer(consumed(6));
+  assert.deepEqual(later, []);
+});
+
+test('what is read once it is too late is passed on to nobody', async (t) => {
+  const { hear, heard, answer } = await blinked(t);
+  const read = await answer(consumed(6));
+  const large = 'x'.repeat(MAX_BYTES);
+  hear(large);
+  read?.reader.passOn('a', '3');
+  assert.deepEqual([heard, read?.signal.aborted], [[large], true]);
+});
+
+test('a publisher that tells of a loss while it is being read has all of it read anew', async (t) => {
+  const { missed, hear, heard, told, answer } = await blinked(t);
+  const first = await answer(consumed(6));
+  hear('7');
+  assert.equal(missed.mayMiss('bids'), true);
+  assert.equal(first?.signal.aborted, true);
+  const second = await answer(consumed(9));
+  assert.deepEqual(second?.ranges, [{ ...RANGE, until: 9 }]);
+  second.end();
+  await setImmediate();
+  assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids read']]);
+});
+
+test('what a publisher has told of, and what can not be read, is missed for certain', async (t) => {
+  const { missed, answer, told } = await blinked(t);
+  missed.mayMiss('bids');
+  (await answer(consumed(6)))?.end(new Error('gone'));
+  await setImmediate();
+  assert.deepEqual(told, ['bids lost', 'bids certainly missed']);
+});
+
+test('what is heard behind a heartbeat that is yet to be confirmed is not confirmed with it', async (t) => {
+  const { missed, positions, answer } = await setUp(t);
+  positions(consumed(4));
+  missed.heardBeat();
+  positions(consumed(5));
+  missed.confirm();
+  missed.lost();
+  missed.listens();
+  assert.deepEqual((await answer(consumed(6)))?.ranges, [{ ...RANGE, from: 4 }]);
+});
+
+test('a pod says nothing of its positions before what it publishes is heard', async (t) => {
+  const { redis, sent, consume, beat, hearPositions } = await setUp(t);
+  redis.isUsable = false;
+  sent.length = 0;
+  consume(consumed(7));
+  beat();
+  hearPositions('?other 7');
+  assert.deepEqual(sent, []);
+  redis.isUsable = true;
+  beat();
+  assert.equal(sent.length, 1);
 });
 
 for (const [what, happen] of [
   ['the server that was listened to was not that of the publishers', ({ missed }) => missed.doubt()],
   [
     'its partition has moved lately, and what its former publisher has published last may be elsewhere',
-    ({ positions, missed }) => {
+    ({ positions, confirm }) => {
       positions(consumed(8, { assignedAt: 9, start: 8 }));
-      missed.confirm();
+      confirm();
     },
   ],
   ['that was just heard', ({ positions }) => positions(consumed(8, { assignedAt: 9, start: 8 }))],

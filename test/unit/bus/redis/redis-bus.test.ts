@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { RedisBus } from '../../../../src/bus/redis/redis-bus.ts';
+import type { ConsumedTopic } from '../../../../src/events/consumption.ts';
 import { PublishError } from '../../../../src/events/publisher.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
@@ -531,3 +532,43 @@ test('a pod that does not read what it publishes publishes no more than a bound'
   await wake();
   await publishing;
 });
+
+const HELD = { partition: 0, log: 'id/0', start: 0, next: 2, until: 2, leaderEpoch: 3, lastEpoch: 3 };
+const consumedAt = (assignedAt: number): ConsumedTopic[] => [
+  { topic: 'bids', count: 1, partitions: [{ ...HELD, assignedAt }] },
+];
+
+for (const [what, after] of [
+  ['Kafka confirms no partition', []],
+  ['a partition has moved', consumedAt(9)],
+] as const) {
+  test(`what can not be read, since ${what}, is told only where something was published`, async (t) => {
+    const { bus, redis, gaps, join, beat, pass, wake, relisten } = setUp(t);
+    let topics: readonly ConsumedTopic[] = consumedAt(7);
+    bus.readMissedFrom({ topics: () => topics, read: () => assert.fail('expected nothing to be read') });
+    bus.start();
+    redis.commands.connect();
+    redis.listening.connect();
+    await setImmediate();
+    await join('bids');
+    const goOn = async (): Promise<void> => {
+      for (let beats = 0; beats < 10; beats += 1) {
+        pass(BEAT_MS);
+        await wake();
+        await beat();
+      }
+    };
+    await goOn();
+    topics = after;
+    relisten();
+    await goOn();
+    assert.deepEqual(gaps, []);
+    topics = consumedAt(7);
+    await goOn();
+    topics = after;
+    redis.values.set('@version:bids', 'of another pod');
+    relisten();
+    await goOn();
+    assert.deepEqual(gaps, ['bids']);
+  });
+}

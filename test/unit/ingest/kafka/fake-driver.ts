@@ -9,6 +9,7 @@ import type {
 /** A Kafka that assigns partitions and hands batches over when the test says so. */
 export class FakeDriver implements KafkaDriver {
   positions: PartitionPosition[] = [];
+  confirmedAt = Infinity;
   options: MemberOptions | undefined;
 
   missingTopics: KafkaDriver['missingTopics'] = async () => [];
@@ -20,7 +21,11 @@ export class FakeDriver implements KafkaDriver {
 
   member(options: MemberOptions): GroupMember {
     this.options = options;
+    const confirmedAt = (): number => this.confirmedAt;
     return {
+      get confirmedAt() {
+        return confirmedAt();
+      },
       run: () => new Promise<Error>(() => undefined),
       stop: async () => undefined,
       positions: () => this.positions,
