@@ -117,6 +117,8 @@ export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEven
     (eviction) => eviction.topic === topic && attempts.slice(1).some(({ endedAt }) => endedAt >= eviction.at),
   );
   if (isEvicted || isUnnoted(world, event)) return true;
+  // A pod that hears the former master still has what the new one, of which the client has been told, lacks.
+  if (isBehindALostBranch(world, event) && told.some((telling) => telling.at >= at)) return true;
   const lost = [...ledger.losses, ...ledger.forgotten.filter((forgotten) => forgotten.topic === topic)];
   const isForgotten = plan.histories[topic] === undefined || lost.some((loss) => loss.at >= at);
   return attempts.length > 1 && isForgotten && told.some((telling) => telling.at >= at);
