@@ -30,6 +30,7 @@ export class FakeClock implements Clock {
       return Promise.resolve();
     }
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
       const sleeper = {
         until: this.#time + ms,
         wake: (): void => {

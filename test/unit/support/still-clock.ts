@@ -8,6 +8,7 @@ export function stillClock() {
     random: () => 0,
     sleep: (ms, signal) =>
       new Promise<void>((end) => {
+        if (signal.aborted) return end();
         sleeps.push({ ms, end });
         signal.addEventListener('abort', () => end());
       }),
