@@ -46,7 +46,7 @@ export interface Reader {
 
 /** What publishers consume: it can be read again where a bus has not brought it. */
 export interface Consumption {
-  /** Of the partitions that this process has for certain. @param topic undefined: all */
+  /** One entry for each topic of which this process has partitions for certain. @param topic undefined: all */
   topics(topic?: string): readonly ConsumedTopic[];
   /**
    * Reads what was published of a topic once more, as it was published.

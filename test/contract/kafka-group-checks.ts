@@ -34,17 +34,20 @@ export function groupChecks(it: CheckFunction): void {
     await Promise.all(members.map((member) => member.until(() => member.records.length === 1)));
   });
 
-  it('as a member is assigned, its positions are where it starts', async (under) => {
+  it('as a member is assigned, its positions are where it starts; heartbeats confirm it from then on', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 2);
     for (const partition of [0, 1]) await broker.produce(topic, partition, range(0, 3 + partition));
     const first = await join(under);
+    const { confirmedAt } = first.member;
     for (const partition of [0, 1]) await broker.produce(topic, partition, ['a', 'b']);
     await first.until(() => first.committed === 4);
     const second = await join(under);
     await first.until(() => first.partitions === 1 && second.partitions === 1);
     assert.deepEqual(first.starts[0], { 0: 3, 1: 4 });
     assert.deepEqual({ ...first.starts.at(-1), ...second.starts.at(-1) }, { 0: 5, 1: 6 });
+    assert.notEqual(confirmedAt, -Infinity);
+    await first.until(() => first.member.confirmedAt > confirmedAt);
   });
 
   it('an error of the application crashes the member, and is not worth another attempt', async (under) => {

@@ -61,6 +61,7 @@ export class Answers {
    */
   missing(topic: string, since: HeardTopic): readonly LogRange[] {
     const answered = this.#topics.get(topic);
+    if (this.#expected === Infinity) throw new Error('no pod could be asked how far it has published');
     if (answered === undefined || this.#pods.size < this.#expected) {
       throw new Error(`of ${this.#expected} pods ${this.#pods.size} say how far they have published`);
     }
@@ -71,7 +72,7 @@ export class Answers {
       const { log, until, lastEpoch } = now;
       const before = since.partitions.get(partition);
       if (before?.log !== log) throw new Error(`the log of partition ${partition} is another than before`);
-      // What its former publisher had in hand may have been heard in parts.
+      // Records that its former publisher had in hand may have been heard in parts.
       if (disputed.has(partition) || !isSameHold(before, now))
         throw new Error(`partition ${partition} has moved meanwhile`);
       const { next: from, leaderEpoch } = before;

@@ -67,7 +67,7 @@ export class GapDetector {
     for (const topic of this.#channels.keys()) this.#suspects.add(topic);
   }
 
-  /** What this pod may have missed of the topic is read, from its history or from Kafka: versions are not needed for it. */
+  /** The topic is read, from its history or from Kafka, from where this pod had heard it: versions are not needed for that. */
   trust(topic: string): void {
     if (!this.#channels.has(topic)) return;
     this.#suspects.delete(topic);

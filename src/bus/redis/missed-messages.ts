@@ -4,41 +4,37 @@ import type { ByteSource, Reservation } from '../../support/byte-budget.ts';
 import type { Clock } from '../../support/clock.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 import type { Listener } from '../bus.ts';
-import type { Consumption } from '../../events/consumption.ts';
 import { Answers } from './answers.ts';
-import { valueOf, type CommandConnection, type Reply } from './connection.ts';
-import { HeardPositions, readPositions, writePositions, type HeardTopic } from './heard-positions.ts';
+import { valueOf, type Reply } from './connection.ts';
+import { HeardPositions, readPositions, type HeardTopic } from './heard-positions.ts';
 import type { LinkMetrics } from './link-metrics.ts';
-import type { BusNames } from './names.ts';
 import type { OwnChannels } from './own-channels.ts';
-import type { BusTiming } from './timing.ts';
+import { ANSWER, OwnPositions, QUESTION, type OwnPositionsOptions } from './own-positions.ts';
 
-interface MissedMessagesOptions {
-  readonly commands: Pick<CommandConnection, 'send'>;
-  readonly names: BusNames;
-  readonly pod: string;
-  /** What this process consumes, and how it is read again; undefined: it consumes nothing. */
-  readonly consumption: () => Consumption | undefined;
+interface MissedMessagesOptions extends OwnPositionsOptions {
   /** Topics that have a history, from which they are read. */
   readonly histories: ReadonlyMap<string, unknown>;
-  /** Whether what this pod publishes is heard by all who listen. */
-  readonly publishes: () => boolean;
   /** The connection is lost: `read` or `missed` follows. */
   readonly lost: (topic: string) => void;
   /** All that the topic's listeners have missed has been read. */
   readonly read: (topic: string) => void;
-  /** What they have missed can't be read. @param isCertain whether a publisher has said that they have missed something */
+  /** Nothing of what they have missed can be read, or not all. @param isCertain whether a publisher has said that they have missed something */
   readonly missed: (topic: string, isCertain: boolean) => void;
   /** Bytes are reserved here for what arrives meanwhile, each topic an owner. What is read of it may be as much. */
   readonly room: ByteSource;
   readonly metrics: LinkMetrics;
   readonly clock: Clock;
-  readonly timing: BusTiming;
   readonly log: Log;
 }
 
+/** A channel, until it is left. */
+interface Joined {
+  /** Undefined once it is left: whoever joins it anew is to get nothing of before. */
+  listener: Listener | undefined;
+}
+
 interface Heard {
-  readonly channel: string;
+  readonly joined: Joined;
   readonly payload: Buffer | string;
 }
 
@@ -57,6 +53,8 @@ interface Held extends BeforeLoss {
   readonly room: Reservation;
   /** Whether a publisher has said that some are. */
   readonly isCertain: boolean;
+  /** By when it has to be read: ms. Undefined while there is no connection. */
+  readBy: number | undefined;
   /** Aborts once it is not held any more, or is to be read anew. */
   readonly over: AbortController;
 }
@@ -68,7 +66,7 @@ const ASK_AGAIN_MS = 300;
 /** After so long what was missed is not read any more, but told. */
 const LONGEST_MS = 15_000;
 
-/** What a message takes that is held, beside its payload. */
+/** Each message that is held takes so much beside its payload. */
 const MESSAGE_BYTES = 200;
 
 /** So long after a lost connection a publisher may still find that Redis has lost what it had acknowledged. */
@@ -76,10 +74,6 @@ const LATE_MS = 120_000;
 
 const REFUSED =
   'Redis refuses the channel on which pods say what they have published; until it does not, what is missed is told and not read again';
-
-/** Begins a question on the channel of positions, and an answer on that of the pod that has asked. */
-const QUESTION = '?';
-const ANSWER = '@';
 
 /**
  * Reads again what this pod has missed of topics without history, from where it was published from. Publishers say how far
@@ -94,7 +88,7 @@ const ANSWER = '@';
 export class MissedMessages {
   readonly #options: MissedMessagesOptions;
   /** By topic and channel. */
-  readonly #listeners = new Map<string, Map<string, Listener>>();
+  readonly #listeners = new Map<string, Map<string, Joined>>();
   readonly #held = new Map<string, Held>();
   /** How far all has been heard, once nothing is held. */
   #positions = new HeardPositions();
@@ -112,18 +106,17 @@ export class MissedMessages {
   #asked = 0;
   /** Aborts once more may be read; undefined: it may. */
   #paused: AbortController | undefined;
-  /** What this pod has said of its own partitions last, by topic and partition. */
-  readonly #said = new Map<string, string>();
+  readonly #ownPositions: OwnPositions;
   #isJoined = false;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: MissedMessagesOptions) {
     this.#options = options;
+    this.#ownPositions = new OwnPositions(options);
   }
 
   /** The pod's own channel is joined, on which answers come. Resolves when that of positions is, too. */
   async start(own: Pick<OwnChannels, 'join'>): Promise<void> {
-    const { names, timing } = this.#options;
+    const { names } = this.#options;
     await own.join(names.positionsChannel, (payload) => this.#hearPositions(payload.toString()), {
       level: 'warn',
       message: REFUSED,
@@ -131,35 +124,37 @@ export class MissedMessages {
     });
     if (this.#connected.signal.aborted) return;
     this.#isJoined = true;
-    this.#timer = setInterval(() => void this.#say(), timing.beatMs).unref();
+    this.#ownPositions.start();
     await this.#heal([]);
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#ownPositions.stop();
     this.#connected.abort();
   }
 
   /** @returns the listener to be called with the messages of the channel as they arrive */
   listen(topic: string, channel: string, listener: Listener): Listener {
-    const ofTopic = this.#listeners.get(topic) ?? new Map<string, Listener>();
-    this.#listeners.set(topic, ofTopic.set(channel, listener));
+    const ofTopic = this.#listeners.get(topic) ?? new Map<string, Joined>();
+    const joined = ofTopic.get(channel) ?? { listener };
+    joined.listener = listener;
+    this.#listeners.set(topic, ofTopic.set(channel, joined));
     // Or Prometheus would see no increase at the first.
     if (ofTopic.size === 1) this.#options.metrics.missedRead.inc({ topic }, 0);
     return (payload) => {
       const held = this.#held.get(topic);
       if (held === undefined) listener(payload);
-      else this.#keep(held, topic, { channel, payload });
+      else this.#keep(held, topic, { joined, payload });
     };
   }
 
   left(topic: string, channel: string): void {
     const ofTopic = this.#listeners.get(topic);
+    const joined = ofTopic?.get(channel);
+    if (joined !== undefined) joined.listener = undefined;
     ofTopic?.delete(channel);
     if (ofTopic?.size === 0) this.#listeners.delete(topic);
     this.#beforeLoss.get(topic)?.channels.delete(channel);
-    const { messages } = this.#held.get(topic) ?? { messages: [] };
-    messages.splice(0, Infinity, ...messages.filter((heard) => heard.channel !== channel));
   }
 
   /** No messages are read for a while. */
@@ -220,6 +215,7 @@ export class MissedMessages {
     const held = this.#held.get(topic);
     if (held !== undefined) return held;
     const now = this.#options.clock.now();
+    // Positions that are not confirmed yet may say that a partition has moved, or that one was added.
     const heard = this.#positions.whole(topic, now) && this.#confirmed.whole(topic, now);
     return heard && { heard, channels: new Set(this.#listeners.get(topic)?.keys()) };
   }
@@ -256,7 +252,7 @@ export class MissedMessages {
     if (before === undefined || histories.has(topic) || consumption() === undefined) return undefined;
     const known = this.#held.get(topic);
     known?.over.abort();
-    // What came over a connection that is lost, too, will be read again.
+    // Messages that came over a connection that is lost, too, are read again.
     const kept = isCertain ? known : undefined;
     if (kept === undefined) known?.room.release();
     const messages = kept?.messages ?? [];
@@ -265,6 +261,7 @@ export class MissedMessages {
       messages,
       room: kept?.room ?? room.empty(messages),
       isCertain: isCertain || known?.isCertain === true,
+      readBy: kept?.readBy,
       over: new AbortController(),
     };
     this.#held.set(topic, held);
@@ -277,16 +274,16 @@ export class MissedMessages {
     if (!held.room.resize(bytes)) this.#giveUp(topic, 'there is no room for what arrives meanwhile');
   }
 
-  #passOn(topic: string, { channel, payload }: Heard): void {
-    this.#listeners.get(topic)?.get(channel)?.(payload);
-  }
-
   /** Asks publishers how far they have come, and reads what is missing of topics that are held. */
   async #heal(holding: readonly (readonly [topic: string, held: Held])[]): Promise<void> {
     const { signal: connected } = this.#connected;
     const over = new AbortController();
     const signal = AbortSignal.any([connected, over.signal]);
-    void this.#options.clock.sleep(LONGEST_MS, signal).then(() => over.abort());
+    const now = this.#options.clock.now();
+    let readBy = now + LONGEST_MS;
+    // One that is read anew has no more time than before.
+    for (const [, held] of holding) readBy = Math.min(readBy, (held.readBy ??= readBy));
+    void this.#options.clock.sleep(readBy - now, signal).then(() => over.abort());
     const answers = await this.#ask(holding, signal);
     for (const [topic, held] of holding) {
       const isHeld = (): boolean => !connected.aborted && this.#held.get(topic) === held;
@@ -352,7 +349,7 @@ export class MissedMessages {
       bytes += payload.length;
       if (bytes > room.mostOfOwner) throw new Error(`expected at most ${room.mostOfOwner} bytes, got more`);
       count += 1;
-      this.#passOn(topic, { channel, payload });
+      this.#listeners.get(topic)?.get(channel)?.listener?.(payload);
     };
     const wants = (channel: string): boolean => channels.has(channel);
     const reader = { wants, passOn, ready: () => this.#ready(signal) };
@@ -376,51 +373,19 @@ export class MissedMessages {
     this.#held.delete(topic);
     held?.over.abort();
     held?.room.release();
-    for (const heard of held?.messages ?? []) this.#passOn(topic, heard);
+    for (const { joined, payload } of held?.messages ?? []) joined.listener?.(payload);
   }
 
   #giveUp(topic: string, reason: string): void {
     const { log, missed } = this.#options;
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
-    missed(topic, this.#held.get(topic)?.isCertain ?? true);
+    missed(topic, this.#held.get(topic)?.isCertain === true);
     this.#release(topic);
   }
 
   #hearPositions(payload: string): void {
-    if (payload.startsWith(QUESTION)) void this.#answer(payload.slice(QUESTION.length));
+    if (payload.startsWith(QUESTION)) void this.#ownPositions.answer(payload.slice(QUESTION.length));
     else this.#positions.note(readPositions(payload), this.#options.clock.now());
-  }
-
-  /** A pod asks. Without an answer it asks once more: what was published to another server is to be told of first. */
-  async #answer(question: string): Promise<void> {
-    const { commands, names, pod, consumption } = this.#options;
-    if (!this.#options.publishes()) return;
-    const [asker = '', number = ''] = question.split(' ', 2);
-    const answer = `${ANSWER}${pod} ${number} ${writePositions(consumption()?.topics() ?? [])}`;
-    await commands.send([['PUBLISH', names.podChannel(asker), answer]]).catch(() => undefined);
-  }
-
-  /** Tells all pods which positions have changed. */
-  async #say(): Promise<void> {
-    const { commands, names, consumption, publishes } = this.#options;
-    if (!publishes()) return;
-    const changed = (consumption()?.topics() ?? []).flatMap((one) => {
-      const partitions = one.partitions.filter((each) => {
-        const key = `${one.topic}/${each.partition}`;
-        const text = `${each.log} ${each.next} ${each.assignedAt}`;
-        if (this.#said.get(key) === text) return false;
-        this.#said.set(key, text);
-        return true;
-      });
-      return partitions.length === 0 ? [] : [{ ...one, partitions }];
-    });
-    if (changed.length === 0) return;
-    try {
-      const [reply] = await commands.send([['PUBLISH', names.positionsChannel, writePositions(changed)]]);
-      valueOf(reply);
-    } catch {
-      this.#said.clear();
-    }
   }
 }
 

@@ -302,7 +302,7 @@ export class RedisLink {
     for (const topic of topicsIn(payload)) if (!this.#missed.mayMiss(topic)) this.#gaps.report(topic);
   }
 
-  /** What was missed of the topic can't be read. @param isCertain whether a publisher has said that something was */
+  /** Messages of the topic may be missing, and can't be read. @param isCertain whether a publisher has said that some are */
   #missedTopic(topic: string, isCertain: boolean): void {
     this.#gaps.distrust(topic);
     if (isCertain) this.#gaps.report(topic);

@@ -86,7 +86,7 @@ export interface GroupMember {
   /** When the heartbeat was sent by whose answer the group has last confirmed that this is its member: ms since 1970. */
   readonly confirmedAt: number;
 
-  /** Of each assigned partition; none before the first join, and while it joins again. @param topic undefined: all */
+  /** One for each assigned partition; none before the first join, and while it joins again. @param topic undefined: of all */
   positions(topic?: string): readonly PartitionPosition[];
 }
 

@@ -15,7 +15,7 @@ import type { KafkaRecord } from '../record.ts';
 import { tooLarge, tooWide } from '../record-bytes.ts';
 import { RoutedEvent } from '../routed-event.ts';
 import { Tombstone } from '../tombstone.ts';
-import type { KafkaDriver, LogName, PartitionPosition } from './driver.ts';
+import type { KafkaDriver, LogName, PartitionPosition, RecordRange } from './driver.ts';
 
 interface ReadAgainOptions {
   readonly driver: Pick<KafkaDriver, 'read'>;
@@ -25,7 +25,7 @@ interface ReadAgainOptions {
   readonly maxRecordBytes: number;
   /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
-  /** Of the partitions that this process has for certain. @param topic undefined: all */
+  /** One for each partition that this process has for certain. @param topic undefined: of all */
   readonly positions: (topic?: string) => readonly PartitionPosition[];
   /** The last record of a partition that may have been published beyond its position. */
   readonly published: (topic: string, partition: number) => LogPosition | undefined;
@@ -100,7 +100,9 @@ export class ReadAgain implements Consumption {
         await this.#passOn(record, reader);
       }
     };
-    const named = ranges.map(({ log, ...range }) => ({ ...range, ...readLogName(log) }));
+    const named = ranges.map(({ partition, log, leaderEpoch, from, until }): RecordRange => {
+      return { partition, ...readLogName(log), leaderEpoch, from, until };
+    });
     await this.#options.driver.read(topic, named, take, signal);
     for (const [partition, record] of last) checkEpoch(record, expected.get(partition));
   }

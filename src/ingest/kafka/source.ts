@@ -13,6 +13,7 @@ import {
   type GroupMember,
   type GroupTiming,
   type KafkaDriver,
+  type PartitionPosition,
   type PositionReset,
 } from './driver.ts';
 import { GroupAdmission } from './group-admission.ts';
@@ -157,7 +158,7 @@ export class KafkaSource {
       routing,
       maxRecordBytes: largestRecord(records.mostOfOwner),
       maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
-      positions: (topic) => (this.#isMember() ? (this.#member?.positions(topic) ?? []) : []),
+      positions: (topic) => this.#certainPositions(topic),
       published: (topic, partition) => this.#processor.published(topic, partition),
     });
   }
@@ -280,10 +281,12 @@ export class KafkaSource {
     }
   }
 
-  /** The group has confirmed so lately that this is its member that no other one has been given its partitions for want of it. */
-  #isMember(): boolean {
+  /** None unless the group has confirmed this member within half a session: another one may have been given its partitions. */
+  #certainPositions(topic?: string): readonly PartitionPosition[] {
     const { KAFKA_SESSION_TIMEOUT_MS: sessionMs } = this.#options.settings;
-    return this.#clock.now() - (this.#member?.confirmedAt ?? -Infinity) < sessionMs / 2;
+    const member = this.#member;
+    if (member === undefined || this.#clock.now() - member.confirmedAt >= sessionMs / 2) return [];
+    return member.positions(topic);
   }
 
   #joined(partitions: Assignment): void {

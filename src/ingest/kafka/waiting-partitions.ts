@@ -43,6 +43,7 @@ export class WaitingPartitions {
       topic,
       partition,
       reason,
+      // The record itself would keep its value in memory.
       last: { offset, epoch },
       isDelivered: undefined,
       resume: [batch.pause()],

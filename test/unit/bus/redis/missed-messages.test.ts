@@ -276,13 +276,35 @@ test('a channel that is joined between two lost connections may have missed some
 });
 
 test('what was held of a channel is not for who joins it anew', async (t) => {
-  const { missed, hear, answer } = await blinked(t);
+  const { missed, hear, heard, answer } = await blinked(t);
   hear('6');
   missed.left('bids', 'a');
   const later: string[] = [];
   missed.listen('bids', 'a', (payload) => later.push(String(payload)));
   await answer(consumed(6));
-  assert.deepEqual(later, []);
+  assert.deepEqual([heard, later], [[], []]);
+});
+
+test('what was held of a channel is for the listener that has taken the place of its first one', async (t) => {
+  const { missed, hear, heard, answer } = await blinked(t);
+  hear('6');
+  const later: string[] = [];
+  missed.listen('bids', 'a', (payload) => later.push(String(payload)));
+  await answer(consumed(2));
+  assert.deepEqual([heard, later], [[], ['6']]);
+});
+
+test('a topic that is read anew has no more time than before', async (t) => {
+  const { missed, hear, heard, told, pass } = await blinked(t);
+  hear('7');
+  await pass(5_000);
+  missed.mayMiss('bids');
+  await pass(5_000);
+  missed.mayMiss('bids');
+  await setImmediate();
+  assert.deepEqual(told, ['bids lost']);
+  await pass(5_000);
+  assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids certainly missed']]);
 });
 
 test('what is read once it is too late is passed on to nobody', async (t) => {

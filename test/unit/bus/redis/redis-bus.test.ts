@@ -533,42 +533,64 @@ test('a pod that does not read what it publishes publishes no more than a bound'
   await publishing;
 });
 
-const HELD = { partition: 0, log: 'id/0', start: 0, next: 2, until: 2, leaderEpoch: 3, lastEpoch: 3 };
-const consumedAt = (assignedAt: number): ConsumedTopic[] => [
-  { topic: 'bids', count: 1, partitions: [{ ...HELD, assignedAt }] },
+const HELD = { partition: 0, log: 'id/0', start: 0, leaderEpoch: 3, lastEpoch: 3 };
+const consumedTo = (next: number, assignedAt = 7): ConsumedTopic[] => [
+  { topic: 'bids', count: 1, partitions: [{ ...HELD, next, until: next, assignedAt }] },
 ];
+
+/** A bus whose pod consumes what it listens to, and can read it again. */
+async function consuming(t: TestContext) {
+  const { bus, redis, gaps, join, beat, pass, wake, relisten } = setUp(t);
+  const kafka = { topics: consumedTo(2), read: [] as (readonly [from: number, until: number])[] };
+  bus.readMissedFrom({
+    topics: () => kafka.topics,
+    read: async (_topic, ranges) =>
+      void kafka.read.push(...ranges.map(({ from, until }) => [from, until] as const)),
+  });
+  bus.start();
+  redis.commands.connect();
+  redis.listening.connect();
+  await setImmediate();
+  await join('bids');
+  const goOn = async (): Promise<void> => {
+    for (let beats = 0; beats < 10; beats += 1) {
+      pass(BEAT_MS);
+      await wake();
+      await beat();
+    }
+  };
+  await goOn();
+  /** The listening connection is lost, while this is published. */
+  const blink = async (topics: ConsumedTopic[], version?: string): Promise<void> => {
+    kafka.topics = topics;
+    if (version !== undefined) redis.values.set('@version:bids', version);
+    relisten();
+    // What can be read is read before time passes.
+    await setImmediate();
+    await goOn();
+  };
+  return { kafka, gaps, blink, goOn };
+}
 
 for (const [what, after] of [
   ['Kafka confirms no partition', []],
-  ['a partition has moved', consumedAt(9)],
+  ['a partition has moved', consumedTo(2, 9)],
 ] as const) {
   test(`what can not be read, since ${what}, is told only where something was published`, async (t) => {
-    const { bus, redis, gaps, join, beat, pass, wake, relisten } = setUp(t);
-    let topics: readonly ConsumedTopic[] = consumedAt(7);
-    bus.readMissedFrom({ topics: () => topics, read: () => assert.fail('expected nothing to be read') });
-    bus.start();
-    redis.commands.connect();
-    redis.listening.connect();
-    await setImmediate();
-    await join('bids');
-    const goOn = async (): Promise<void> => {
-      for (let beats = 0; beats < 10; beats += 1) {
-        pass(BEAT_MS);
-        await wake();
-        await beat();
-      }
-    };
-    await goOn();
-    topics = after;
-    relisten();
-    await goOn();
+    const { kafka, gaps, blink, goOn } = await consuming(t);
+    await blink([...after]);
     assert.deepEqual(gaps, []);
-    topics = consumedAt(7);
+    kafka.topics = consumedTo(2);
     await goOn();
-    topics = after;
-    redis.values.set('@version:bids', 'of another pod');
-    relisten();
-    await goOn();
-    assert.deepEqual(gaps, ['bids']);
+    await blink([...after], 'of another pod');
+    assert.deepEqual([gaps, kafka.read], [['bids'], []]);
   });
 }
+
+test('what has been read again is not told, neither then nor after the next lost connection', async (t) => {
+  const { kafka, gaps, blink } = await consuming(t);
+  await blink(consumedTo(5), 'of another pod');
+  assert.deepEqual(kafka.read, [[2, 5]]);
+  await blink([]);
+  assert.deepEqual(gaps, []);
+});

@@ -138,3 +138,29 @@ test('a dead-letter topic that is missing at the start keeps the pod unready, on
   assert.equal(source.notReady(), undefined);
   assert.equal(await gauge('dead'), 1);
 });
+
+test('what others may read again is of partitions of which the group has confirmed this member within half a session', async (t) => {
+  const driver = new FakeDriver();
+  const { clock } = stillClock();
+  let now = 1_000;
+  const source = ingestOf(['bids'], { driver, clock: { ...clock, now: () => now } });
+  t.after(() => source.stop());
+  await source.start();
+  await turnsUntil(() => driver.options !== undefined);
+  const log = { topic: 'bids', partition: 0, topicId: 'id', resets: 0, partitions: 1 };
+  const positionAt = (position: number): void => {
+    driver.positions = [{ ...log, leaderEpoch: 3, position, highWatermark: 9 }];
+  };
+  const consumed = () =>
+    source.consumption.topics().flatMap(({ partitions }) => {
+      return partitions.map(({ assignedAt, start, next }) => [assignedAt, start, next]);
+    });
+  driver.confirmedAt = 1_000;
+  positionAt(5);
+  driver.options?.onAssigned({ bids: [0] });
+  positionAt(7);
+  now += SOURCE_SETTINGS.KAFKA_SESSION_TIMEOUT_MS / 2 - 1;
+  assert.deepEqual(consumed(), [[1_000, 5, 7]]);
+  now += 1;
+  assert.deepEqual(consumed(), []);
+});

@@ -1,0 +1,75 @@
+import type { Consumption } from '../../events/consumption.ts';
+import { valueOf, type CommandConnection } from './connection.ts';
+import { writePositions } from './heard-positions.ts';
+import type { BusNames } from './names.ts';
+import type { BusTiming } from './timing.ts';
+
+export interface OwnPositionsOptions {
+  readonly commands: Pick<CommandConnection, 'send'>;
+  readonly names: BusNames;
+  readonly pod: string;
+  /** What this process consumes, and how it is read again; undefined: it consumes nothing. */
+  readonly consumption: () => Consumption | undefined;
+  /** Whether what this pod publishes is heard by all who listen. */
+  readonly publishes: () => boolean;
+  readonly timing: BusTiming;
+}
+
+/** Begins a question on the channel of positions, and an answer on that of the pod that has asked. */
+export const QUESTION = '?';
+export const ANSWER = '@';
+
+/**
+ * Says up to where this pod has published its partitions: to all pods each second what has changed, and all of it to one that
+ * asks. Nothing is said before the pod has looked at the server that it publishes to: what was published to another one is to be
+ * told of first.
+ */
+export class OwnPositions {
+  readonly #options: OwnPositionsOptions;
+  /** What was said last, by topic and partition. */
+  readonly #said = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: OwnPositionsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#say(), this.#options.timing.beatMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** A pod that gets no answer asks once more. @param question behind its first character: who asks, and its number */
+  async answer(question: string): Promise<void> {
+    const { commands, names, pod, consumption, publishes } = this.#options;
+    if (!publishes()) return;
+    const [asker = '', number = ''] = question.split(' ', 2);
+    const answer = `${ANSWER}${pod} ${number} ${writePositions(consumption()?.topics() ?? [])}`;
+    await commands.send([['PUBLISH', names.podChannel(asker), answer]]).catch(() => undefined);
+  }
+
+  async #say(): Promise<void> {
+    const { commands, names, consumption, publishes } = this.#options;
+    if (!publishes()) return;
+    const changed = (consumption()?.topics() ?? []).flatMap((one) => {
+      const partitions = one.partitions.filter((each) => {
+        const key = `${one.topic}/${each.partition}`;
+        const text = `${each.log} ${each.next} ${each.assignedAt}`;
+        if (this.#said.get(key) === text) return false;
+        this.#said.set(key, text);
+        return true;
+      });
+      return partitions.length === 0 ? [] : [{ ...one, partitions }];
+    });
+    if (changed.length === 0) return;
+    try {
+      const [reply] = await commands.send([['PUBLISH', names.positionsChannel, writePositions(changed)]]);
+      valueOf(reply);
+    } catch {
+      this.#said.clear();
+    }
+  }
+}
