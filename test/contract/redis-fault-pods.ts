@@ -74,13 +74,16 @@ export async function publish({ bus }: Pod, payloads: readonly string[]): Promis
   return refused;
 }
 
+/** The channels of heartbeats: one of each connection that listens. */
+const CONNECTIONS = 'faults:@pod:*:*';
+
 /** Until each pod of a server has sent itself so many messages. */
 export async function beats(client: Redis, count: number): Promise<void> {
   const listening = client.duplicate();
   const seen = new Map<string, number>();
   listening.on('pmessage', (_pattern, channel: string) => seen.set(channel, (seen.get(channel) ?? 0) + 1));
-  await listening.psubscribe('faults:@pod:*');
-  const pods = await client.pubsub('CHANNELS', 'faults:@pod:*');
+  await listening.psubscribe(CONNECTIONS);
+  const pods = await client.pubsub('CHANNELS', CONNECTIONS);
   await eventually(() => {
     const few = pods.filter((pod) => (seen.get(String(pod)) ?? 0) < count);
     assert.deepEqual(few, [], 'pods whose messages to themselves have not come');

@@ -1,14 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../errors.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import type { Log } from '../../log.ts';
-import type { ListeningConnection } from './connection.ts';
+import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { Deafness } from './deafness.ts';
 import type { GapDetector } from './gap-detector.ts';
+import type { BusNames } from './names.ts';
+import type { OwnChannels, Refused } from './own-channels.ts';
 import type { Publishing } from './publishing.ts';
 import type { BusTiming } from './timing.ts';
 
 /** Told what a heartbeat shows. */
 interface Certainty {
+  /** A message of the pod to itself has come back. */
+  heard(): void;
   /** This pod has heard all that had been published before the heartbeat that it has heard last. */
   confirm(): void;
   /** The server that this pod listens to, which is alive, is not the one that is published to. */
@@ -16,14 +21,18 @@ interface Certainty {
 }
 
 interface HeartbeatOptions {
+  readonly commands: CommandConnection;
   readonly publishing: Publishing;
   readonly listening: ListeningConnection;
   readonly gaps: GapDetector;
   readonly certainty: Certainty;
   /** Whether Redis tells how many listeners a message has reached, wherever they are. */
   readonly countsReceivers: boolean;
-  /** Of this pod alone. */
-  readonly channel: string;
+  readonly names: BusNames;
+  readonly pod: string;
+  readonly own: OwnChannels;
+  /** What the pod does where Redis refuses it a channel of its own. */
+  readonly refused: Refused;
   readonly timing: BusTiming;
   readonly log: Log;
   /** Called when this pod has become deaf, and when it is not any more. See `Deafness`. */
@@ -47,9 +56,12 @@ interface Beat {
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
-  /** Number of the listening connection; undefined while there is none. */
-  #connection: number | undefined;
+  #isConnected = false;
   #connections = 0;
+  /** The channel by which the pod hears itself over the present connection; undefined until it is joined. */
+  #channel: string | undefined;
+  /** Aborts when the connection is lost. */
+  #lost = new AbortController();
   /** Of the server at the last heartbeat over this connection. */
   #replicationId: string | undefined;
   #beats = 0;
@@ -58,16 +70,18 @@ export class Heartbeat {
   #isPaused = false;
   #isRefused = false;
   readonly #deafness: Deafness;
+  /** Messages that are to show whether the pod listens to the server that it sends them to. */
+  readonly #unheard = new Set<string>();
   /** Whether anything has been heard since the last tick. */
   #hasHeard = false;
   /** Bytes that the listening connection had read at the last tick. */
   #bytesRead = 0;
 
   constructor(options: HeartbeatOptions) {
-    const { publishing, channel, timing, deaf } = options;
+    const { publishing, names, pod, timing, deaf } = options;
     this.#options = options;
     this.#deafness = new Deafness({
-      othersListen: () => publishing.othersListen(channel),
+      othersListen: () => publishing.othersListen(names.podChannel(pod)),
       timing,
       changed: deaf,
     });
@@ -78,36 +92,38 @@ export class Heartbeat {
     return this.#deafness.isDeaf;
   }
 
-  /** The pod's own channel is joined. */
+  /** Channels of the pod's own can be joined. */
   start(): void {
     this.#isRefused = false;
     this.#timer = setInterval(() => this.#tick(), this.#options.timing.beatMs).unref();
-    this.beat();
+    void this.#join();
   }
 
-  /** Redis refuses the pod's own channel: until `start` this pod can't tell what it misses. */
+  /** Redis refuses the pod a channel of its own: until it does not, this pod can't tell what it misses. */
   refused(): void {
     this.#isRefused = true;
-    if (this.#connection !== undefined) this.#options.gaps.assumeMissed();
+    if (this.#isConnected) this.#options.gaps.assumeMissed();
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#lost.abort();
   }
 
   /** All channels are joined on a new connection. */
   connected(): void {
     this.#connections += 1;
-    this.#connection = this.#connections;
+    this.#isConnected = true;
     this.#replicationId = undefined;
     this.#waiting = undefined;
     if (this.#isRefused) this.#options.gaps.assumeMissed();
-    this.beat();
+    void this.#join();
   }
 
   disconnected(): void {
-    this.#connection = undefined;
+    this.#isConnected = false;
+    this.#stopHearing();
     this.#options.gaps.suspectAll();
   }
 
@@ -117,12 +133,32 @@ export class Heartbeat {
     if (this.#waiting !== undefined) this.#waiting = this.#renewed(this.#waiting);
   }
 
-  /** A message of this pod has come back. */
+  /** A message of this pod to itself has come back. */
   heard(id: string): void {
+    if (this.#unheard.delete(id)) return;
+    this.#options.certainty.heard();
     if (this.#waiting?.id !== id) return;
     this.#hasHeard = true;
     this.#confirm(this.#waiting.versions);
     this.#waiting = undefined;
+  }
+
+  /** Whether this pod listens to the server that it publishes to. It counts as that where Redis can't be asked. */
+  async listensHere(): Promise<boolean> {
+    const { commands, listening, countsReceivers, names, pod } = this.#options;
+    if (!countsReceivers || this.#timer === undefined) return true;
+    const id = randomUUID();
+    this.#unheard.add(id);
+    try {
+      const [reply] = await commands.send([['PUBLISH', this.#channel ?? names.podChannel(pod), id]]);
+      if (reply === undefined || 'error' in reply) return true;
+      // What comes over a replica is not counted.
+      if (reply.value === 0) return false;
+      await listening.fence();
+      return !this.#unheard.has(id);
+    } finally {
+      this.#unheard.delete(id);
+    }
   }
 
   /** Sends a message, unless one is under way. */
@@ -131,12 +167,12 @@ export class Heartbeat {
       this.#timer === undefined ||
       this.#isSending ||
       this.#waiting !== undefined ||
-      this.#connection === undefined
+      this.#channel === undefined
     )
       return;
     if (!this.#options.publishing.canProbe) return;
     this.#isSending = true;
-    void this.#send(this.#connection)
+    void this.#send(this.#channel)
       .catch((thrown: unknown) => {
         this.#waiting = undefined;
         this.#options.log.debug({ reason: messageOf(thrown) }, 'no heartbeat');
@@ -144,10 +180,28 @@ export class Heartbeat {
       .finally(() => (this.#isSending = false));
   }
 
+  async #join(): Promise<void> {
+    if (this.#timer === undefined || !this.#isConnected) return;
+    const { own, names, pod, refused } = this.#options;
+    const lost = (this.#lost = new AbortController());
+    const channel = names.connectionChannel(pod, this.#connections);
+    await own.join(channel, (payload) => this.heard(payload.toString()), refused, lost.signal);
+    if (lost.signal.aborted) return;
+    this.#isRefused = false;
+    this.#channel = channel;
+    this.beat();
+  }
+
+  #stopHearing(): void {
+    this.#lost.abort();
+    if (this.#channel !== undefined) this.#options.listening.leave(this.#channel);
+    this.#channel = undefined;
+  }
+
   #tick(): void {
     const { listening, timing } = this.#options;
     const waiting = this.#waiting;
-    if (waiting !== undefined && this.#connection !== undefined && !this.#isPaused) {
+    if (waiting !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
       if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
       else if (silentTicks * timing.beatMs >= timing.silenceMs) {
@@ -161,7 +215,7 @@ export class Heartbeat {
   /** What comes over a connection that is still being made says nothing. */
   #checkDeafness(): void {
     const { listening, publishing } = this.#options;
-    const reads = this.#connection !== undefined && listening.bytesRead !== this.#bytesRead;
+    const reads = this.#channel !== undefined && listening.bytesRead !== this.#bytesRead;
     this.#bytesRead = listening.bytesRead;
     if (this.#hasHeard) this.#deafness.heard();
     else if (reads || this.#isPaused || this.#isRefused || !publishing.canProbe) this.#deafness.unknown();
@@ -169,18 +223,18 @@ export class Heartbeat {
     this.#hasHeard = false;
   }
 
-  async #send(connection: number): Promise<void> {
-    const { publishing, listening, gaps, certainty, channel, countsReceivers, timing } = this.#options;
+  async #send(channel: string): Promise<void> {
+    const { publishing, listening, gaps, certainty, countsReceivers, timing } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
     // Before Redis replies on one connection, the message may have come over the other.
     this.#waiting = { id, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
     const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
-    if (connection !== this.#connection) return;
+    if (channel !== this.#channel) return;
     if (receivers === 0 && countsReceivers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.
       const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);
-      if (connection !== this.#connection) return;
+      if (channel !== this.#channel) return;
       if (isAlive) certainty.doubt();
       this.#reconnect('the connections to Redis are to different servers; connecting again');
       return;
@@ -211,7 +265,7 @@ export class Heartbeat {
   /** From now on nothing is taken as heard, even if the connection is slow to close. */
   #reconnect(why: string): void {
     this.#options.log.warn(why);
-    this.#connection = undefined;
+    this.#stopHearing();
     this.#waiting = undefined;
     this.#options.listening.reconnect();
   }

@@ -54,8 +54,13 @@ export class BusNames {
     return `${this.historyKey(topic)}@passed:${asker}`;
   }
 
-  /** The channel by which a pod hears itself. */
+  /** The channel by which a pod is answered. */
   podChannel(pod: string): string {
     return `${this.#prefix}@pod${this.#slot}:${pod}`;
+  }
+
+  /** The channel by which a pod hears itself, of one connection alone: Redis may still count those that are lost. */
+  connectionChannel(pod: string, connection: number): string {
+    return `${this.podChannel(pod)}:${connection}`;
   }
 }

@@ -20,7 +20,7 @@ interface OwnChannelsOptions {
 const JOIN_AGAIN_MS = 5_000;
 
 /** What the pod does without a channel that Redis refuses. */
-interface Refused {
+export interface Refused {
   /** Logged at the first refusal. */
   readonly level: 'warn' | 'error';
   readonly message: string;
@@ -36,12 +36,18 @@ export class OwnChannels {
     this.#options = options;
   }
 
-  /** Resolves when the channel is joined, or the bus stops. Tries again if Redis refuses it. */
-  async join(channel: string, listener: Listener, refused: Refused): Promise<void> {
-    const { clock, log, signal } = this.#options;
+  /**
+   * Resolves when the channel is joined, the bus stops, or it is not wanted any more. Tries again if Redis refuses it.
+   *
+   * @param unwanted the channel is left where it is joined all the same
+   */
+  async join(channel: string, listener: Listener, refused: Refused, unwanted?: AbortSignal): Promise<void> {
+    const { clock, listening, log, signal: stopping } = this.#options;
+    const signal = unwanted === undefined ? stopping : AbortSignal.any([stopping, unwanted]);
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
         await this.#attempt(channel, listener);
+        if (unwanted?.aborted === true && !stopping.aborted) listening.leave(channel);
         return;
       } catch (thrown) {
         if (signal.aborted) return;

@@ -14,7 +14,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { MissedMessages } from './missed-messages.ts';
 import { NOT_REACHED } from './master.ts';
 import type { BusNames } from './names.ts';
-import { OwnChannels } from './own-channels.ts';
+import { OwnChannels, type Refused } from './own-channels.ts';
 import { PacedPublishing } from './paced-publishing.ts';
 import { Publishing } from './publishing.ts';
 import type { RedisLinkOptions } from './redis-link-options.ts';
@@ -39,7 +39,7 @@ export class RedisLink {
   /** Channels that are joined or being joined. */
   readonly #joined = new Set<string>();
   readonly #names: BusNames;
-  readonly #ownChannel: string;
+  readonly #pod = randomUUID();
   readonly #histories: Histories;
   readonly #publishing: Publishing;
   readonly #paced: PacedPublishing;
@@ -48,33 +48,33 @@ export class RedisLink {
   readonly #missed: MissedMessages;
   readonly #announcements: Announcements;
   readonly #own: OwnChannels;
-  /** The pod's own channel has been joined. */
-  #hearsItself = false;
+  readonly #refused: Refused = {
+    level: 'warn',
+    message: GAPS_REFUSED,
+    act: () => this.#heartbeat.refused(),
+  };
   #isListening = false;
   #hasListened = false;
   #isPaused = false;
   #onDeaf: (isDeaf: boolean) => void = () => undefined;
   /** Called once this pod listens. */
   #untilListening: (() => void)[] = [];
-  /** Messages of the pod to itself that are to show whether it listens to the server that it sends them to. */
-  readonly #unheard = new Set<string>();
   readonly #stopping = new AbortController();
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
     const { commands, listening, names, countsSubscribers, metrics, log } = options;
     const { clock = systemClock, timing = BUS_TIMING, countsReceivers = countsSubscribers } = options;
-    const pod = randomUUID();
+    const pod = this.#pod;
     const stopping = this.#stopping.signal;
     const missedRoom = options.missedRoom ?? ownBytes(MISSED_BYTES);
     const common = { commands, listening, names, pod, clock, timing, log };
     this.#gaps = new GapDetector(clock.now);
     this.#names = names;
-    this.#ownChannel = names.podChannel(pod);
     this.#histories = new Histories({
       ...common,
       settings: options.histories ?? new Map(),
-      listensHere: () => this.#listensHere(countsReceivers),
+      listensHere: () => this.#heartbeat.listensHere(),
       missedRoom,
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => {
@@ -113,11 +113,19 @@ export class RedisLink {
       room: missedRoom,
       metrics,
     });
+    this.#own = new OwnChannels({
+      ...common,
+      isReading: () => this.#isListening && !this.#isPaused,
+      signal: stopping,
+    });
     this.#heartbeat = new Heartbeat({
       ...common,
+      own: this.#own,
+      refused: this.#refused,
       publishing: this.#publishing,
       gaps: this.#gaps,
       certainty: {
+        heard: () => this.#missed.heardBeat(),
         confirm: () => {
           this.#histories.confirm();
           this.#missed.confirm();
@@ -128,13 +136,7 @@ export class RedisLink {
         },
       },
       countsReceivers,
-      channel: this.#ownChannel,
       deaf: (isDeaf) => this.#onDeaf(isDeaf),
-    });
-    this.#own = new OwnChannels({
-      ...common,
-      isReading: () => this.#isListening && !this.#isPaused,
-      signal: stopping,
     });
     this.#announcements = new Announcements({ ...common, own: this.#own });
     this.#becomeListening(false);
@@ -276,23 +278,17 @@ export class RedisLink {
   }
 
   async #listenToPods(): Promise<void> {
-    const refused = {
-      level: 'warn',
-      message: GAPS_REFUSED,
-      act: () => this.#heartbeat.refused(),
-    } as const;
+    const refused = this.#refused;
     await Promise.all([
       this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), refused),
       this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
     ]);
     const heard = (payload: string): void => {
       if (this.#paced.heard(payload) || this.#missed.heard(payload)) return;
-      if (this.#unheard.delete(payload)) return;
-      this.#missed.heardBeat();
       this.#heartbeat.heard(payload);
     };
-    await this.#own.join(this.#ownChannel, (payload) => heard(payload.toString()), refused);
-    this.#hearsItself = true;
+    const channel = this.#names.podChannel(this.#pod);
+    await this.#own.join(channel, (payload) => heard(payload.toString()), refused);
     if (!this.#stopping.signal.aborted) this.#heartbeat.start();
     await Promise.all([this.#paced.start(this.#own), this.#missed.start(this.#own)]);
   }
@@ -311,26 +307,6 @@ export class RedisLink {
 
   #onRenewals(payload: Buffer | string): void {
     for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
-  }
-
-  /**
-   * A server may still count a connection of this pod that has been lost: only what arrives shows that the pod listens there.
-   *
-   * @param isCounted whether Redis counts listeners, and of all nodes
-   */
-  async #listensHere(isCounted: boolean): Promise<boolean> {
-    if (!isCounted || !this.#hearsItself) return true;
-    const { commands, listening } = this.#options;
-    const id = randomUUID();
-    this.#unheard.add(id);
-    try {
-      const [reply] = await commands.send([['PUBLISH', this.#ownChannel, id]]);
-      if (reply === undefined || 'error' in reply) return true;
-      await listening.fence();
-      return !this.#unheard.has(id);
-    } finally {
-      this.#unheard.delete(id);
-    }
   }
 
   /** A pod that others can do without has sent its subscribers to them, which wait for what it has in hand. */

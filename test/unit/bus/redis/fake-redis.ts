@@ -117,6 +117,10 @@ class FakeListening extends FakeConnection implements ListeningConnection {
   isSilent = false;
   /** What comes meanwhile is not delivered. */
   isPaused = false;
+  /** Whether it listens to a replica of the server that is published to, which does not count it. */
+  isAtReplica = false;
+  /** Channels of connections that are lost, which the server still counts. */
+  readonly #counted: string[] = [];
 
   join(channel: string, listener: OnMessage): Promise<void> {
     if (this.refuses(channel)) return Promise.reject(new Error('NOPERM this user may not'));
@@ -129,6 +133,12 @@ class FakeListening extends FakeConnection implements ListeningConnection {
     this.isSilent = false;
     for (const resolve of this.#unreplied.splice(0)) resolve();
     super.connect();
+  }
+
+  /** The connection is lost, and the server does not notice. */
+  vanish(): void {
+    this.#counted.push(...this.#channels.keys());
+    this.lose();
   }
 
   leave(channel: string): void {
@@ -149,9 +159,10 @@ class FakeListening extends FakeConnection implements ListeningConnection {
 
   /** @returns how many connections have got it */
   deliver(channel: string, payload: string): number {
+    const lost = this.#counted.filter((counted) => counted === channel).length;
     const listener = this.#channels.get(channel);
-    if (!this.isReady || this.isDeaf || listener === undefined) return 0;
+    if (!this.isReady || this.isDeaf || listener === undefined) return lost;
     if (!this.isPaused) listener(payload);
-    return 1;
+    return lost + (this.isAtReplica ? 0 : 1);
   }
 }
