@@ -1,7 +1,11 @@
 import type { Publication } from '../../events/publisher.ts';
 import type { Command } from './connection.ts';
+import { ANY_EPOCH } from './history-scripts.ts';
 import { inGroups, type TopicHistory } from './topic-history.ts';
 import type { TopicVersions } from './topic-versions.ts';
+
+/** Where pods without history publish all the time, each attempt finds another epoch. */
+const ATTEMPTS = 4;
 
 /** Publishes what Redis keeps: with scripts, where others are published by commands. */
 export class HistoryPublishing {
@@ -40,10 +44,17 @@ export class HistoryPublishing {
   async publish(topic: string, batch: readonly Publication[]): Promise<boolean> {
     const history = this.#histories.get(topic);
     if (history === undefined) return false;
-    const told = (refusal: string | undefined): void => history.noteRefusal('publish', refusal);
-    const reply = await this.#versions.runScript(topic, (version) => history.publishes(batch, version), told);
-    if (reply === undefined) return false;
-    history.published(batch, reply);
-    return true;
+    const told = (refusal: string | undefined): void => {
+      if (refusal !== undefined) history.noteRefusal('publish', refusal);
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      const inEpoch = attempt < ATTEMPTS ? history.epoch : ANY_EPOCH;
+      const command = (version: string): Command => history.publishes(batch, version, inEpoch);
+      const reply = await this.#versions.runScript(topic, command, told);
+      if (reply === undefined) return false;
+      if (!history.published(batch, reply)) continue;
+      history.noteRefusal('publish', undefined);
+      return true;
+    }
   }
 }

@@ -69,6 +69,9 @@ local function delete(key)
 end
 `;
 
+/** In place of an epoch: see APPEND. */
+export const ANY_EPOCH = '*';
+
 /** For so long Redis knows that a pod has passed something over: ms. Longer than a pod asks for it. */
 const PASSED_OVER_MS = 120_000;
 
@@ -103,7 +106,7 @@ return reply
  * Publishes events, and adds them to the lists of their channels; an event whose position is not after the last one of its
  * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 for how
  * long a list is kept that there was none of before, in ms, below 0 if none is made, 6 where it is published that messages
- * are lost, and 7 what; 8 epoch in which this pod has been acknowledged positions, 9 of how many partitions; for each of
+ * are lost, and 7 what; 8 the epoch that the pod knows, or * for any, 9 in how many partitions it has been acknowledged positions in it; for each of
  * these: partition with the topic's id, last position; then how many events, and for each: partition with the topic's id,
  * position or -1, payload without its opening brace, count of channels, channels. One without channels deletes a key, whose
  * hash is in place of the payload.
@@ -111,12 +114,15 @@ return reply
  * A state with earlier positions than were acknowledged is that of a server that has lost messages: its sequences have been
  * given before, so the epoch ends.
  *
+ * In an epoch that the pod does not know nothing is published: a new one has no positions yet, by which a script that comes late,
+ * when others have gone on with its partitions, would be found.
+ *
  * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
  * A script that is repeated publishes events again, as their positions are noted at its end: pods find those by
  * their positions. A client that has read them from a list would get them again, so a cluster, whose slots move key by key,
  * is asked first for all that will be used: the script fails at what is on another node.
  *
- * @returns how many were left out, and the epoch
+ * @returns how many were left out, or -1 where nothing is published in this epoch; and the epoch
  */
 export const APPEND = `${BEGINNING}${POSITIONS}local index = 10
 for _ = 1, tonumber(ARGV[9]) do
@@ -141,6 +147,7 @@ if keysMayMove then
   for generation = first, last do redis.call('EXISTS', deletedIn(generation)) end
 end
 publishes(ARGV[3])
+if ARGV[8] ~= epoch and ARGV[8] ~= '${ANY_EPOCH}' then return { -1, epoch } end
 local size = tonumber(ARGV[4])
 local most = math.floor(size * ${SLACK})
 local ttl = tonumber(ARGV[5])

@@ -38,6 +38,9 @@ export interface TopicHistoryOptions {
 /** Channels in one script: Redis does nothing else while it runs. */
 const CHANNELS_PER_SCRIPT = 500;
 
+/** In place of a count of what was left out: APPEND has published nothing. */
+const NOT_PUBLISHED = -1;
+
 /** In place of a sequence, where nothing is to be read. */
 const NOTHING = -1;
 const NO_BOUNDS: readonly string[] = ['0', '0', '0', '0'];
@@ -85,7 +88,13 @@ export class TopicHistory {
     return this.#script(INTEREST, version, this.passedOver.key, String(question), ...channels);
   }
 
-  publishes(batch: readonly Publication[], version: string): Command {
+  /** The one that this pod knows; empty before the first. */
+  get epoch(): string {
+    return this.#acknowledged.epoch;
+  }
+
+  /** @param inEpoch nothing is published in another one, unless it is `ANY_EPOCH` */
+  publishes(batch: readonly Publication[], version: string, inEpoch: string): Command {
     const { topic, names } = this.#options;
     const { size, ttlMs, keepsAll } = this.#settings;
     const partitions = [...lastPositions(batch).keys()];
@@ -100,17 +109,22 @@ export class TopicHistory {
       String(keepsAll ? ttlMs : -ttlMs),
       names.gapsChannel,
       JSON.stringify([topic]),
-      this.#acknowledged.epoch,
+      inEpoch,
       String(partitions.length),
       ...acknowledged,
       ...eventsIn(batch),
     );
   }
 
-  /** @param reply to what `publishes` has sent */
-  published(batch: readonly Publication[], reply: unknown): void {
-    const [, epoch] = reply as [dropped: number, epoch: string];
-    this.#acknowledged.note(epoch, lastPositions(batch));
+  /**
+   * @param reply to what `publishes` has sent
+   * @returns false where it was not published, since this pod did not know the epoch
+   */
+  published(batch: readonly Publication[], reply: unknown): boolean {
+    const [dropped, epoch] = reply as [dropped: number, epoch: string];
+    const isPublished = dropped !== NOT_PUBLISHED;
+    this.#acknowledged.note(epoch, isPublished ? lastPositions(batch) : new Map());
+    return isPublished;
   }
 
   /**

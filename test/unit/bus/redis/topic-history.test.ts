@@ -128,7 +128,7 @@ test('what is acknowledged in a higher leader epoch is the last, though its offs
     history.published([{ channel: 'a', payload: '{}', source }], [0, 'e']);
   }
   const source = { topicId: 'id', partition: 0, offset: 4, epoch: 6 };
-  const command = history.publishes([{ channel: 'a', payload: '{}', source }], 'v');
+  const command = history.publishes([{ channel: 'a', payload: '{}', source }], 'v', 'e');
   const at = command.indexOf('offset:id:0');
   assert.deepEqual(command.slice(at, at + 5), ['offset:id:0', '3.6', '1', 'offset:id:0', '4.6']);
 });

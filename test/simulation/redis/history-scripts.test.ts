@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { valueOf as value, type Command, type Reply } from '../../../src/bus/redis/connection.ts';
 import { sharded } from '../../../src/bus/redis/cluster/sharded.ts';
 import { BusNames } from '../../../src/bus/redis/names.ts';
 import { TopicHistory } from '../../../src/bus/redis/topic-history.ts';
@@ -30,23 +31,30 @@ function startNode() {
     clock: simulatedClock(time, Random.of(1, 'clock')),
     log: createLog('silent'),
   });
+  const script = (batch: readonly Publication[]): Command =>
+    sharded(history.publishes(batch, 'version', history.epoch));
   for (const channel of ['a', 'b']) node.channels.set(channel, new Set([listener as never]));
   return {
     node,
     heard,
     /** @returns why not, if it is refused */
     publish: (...batch: Publication[]): string | undefined => {
-      const reply = node.run(sharded(history.publishes(batch, 'version')));
-      if ('error' in reply) return reply.error.message;
-      history.published(batch, reply.value);
+      for (let isPublished = false; !isPublished;) {
+        const reply = node.run(script(batch));
+        if ('error' in reply) return reply.error.message;
+        isPublished = history.published(batch, reply.value);
+      }
       return undefined;
     },
+    script,
     kept: async () => {
       const { channels } = await history.read(0, ['a', 'b'], { maxBytes: 10_000 });
       return channels.map(({ messages }) => messages.length);
     },
   };
 }
+
+const valueOf = (reply: Reply) => value(reply) as readonly unknown[];
 
 const sourceOf = (offset: number) => ({ topicId: 'id', partition: 0, offset, epoch: 0 });
 
@@ -82,4 +90,17 @@ test('while its slot moves, a topic with a deleted key is published to on the no
   assert.equal(publish(...event(2)), undefined);
   assert.equal(heard.length, 4);
   assert.deepEqual(await kept(), [2, 2]);
+});
+
+test('a script that comes late, once others have published without history, begins an epoch and publishes nothing', async () => {
+  const { node, heard, publish, script, kept } = startNode();
+  assert.equal(publish(...event(0)), undefined);
+  const late = script(event(1));
+  // Another pod has published event 1, and what came after it.
+  node.run(['SET', new BusNames('').versionKey(TOPIC), 'another']);
+  assert.deepEqual(valueOf(node.run(late)).slice(0, 1), [-1]);
+  assert.equal(heard.length, 2);
+  assert.equal(publish(...event(3)), undefined);
+  assert.deepEqual(valueOf(node.run(late)).slice(0, 1), [-1], 'nor in the epoch that has begun');
+  assert.deepEqual(await kept(), [1, 1]);
 });
