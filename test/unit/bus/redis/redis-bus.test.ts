@@ -195,17 +195,16 @@ const DEAF_BEATS = 15;
 
 test('a pod that listens to a replica listens anew, though the master still counts a connection of the pod that is lost', async (t) => {
   const { redis, bus, beat } = setUp(t);
-  const { listening } = redis;
   bus.start();
-  listening.connect();
+  redis.listening.connect();
   redis.commands.connect();
   await beat();
-  listening.vanish();
-  listening.isAtReplica = true;
-  listening.connect();
+  redis.listening.vanish();
+  redis.listening.isAtReplica = true;
+  redis.listening.connect();
   await setImmediate();
-  listening.isAtReplica = false;
-  assert.equal(listening.reconnects, 1);
+  redis.listening.isAtReplica = false;
+  assert.equal(redis.listening.reconnects, 1);
 });
 
 test('a pod that hears nothing, while Redis says that others listen, is deaf, until it hears itself', async (t) => {
