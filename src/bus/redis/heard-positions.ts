@@ -94,6 +94,11 @@ export class HeardPositions {
     }
   }
 
+  /** Keeps only topics for which this is true. */
+  keep(isKept: (topic: string) => boolean): void {
+    for (const topic of this.#topics.keys()) if (!isKept(topic)) this.#topics.delete(topic);
+  }
+
   /** Undefined unless it is known of each partition. @param now ms */
   whole(topic: string, now: number): HeardTopic | undefined {
     const heard = this.#topics.get(topic);

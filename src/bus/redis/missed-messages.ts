@@ -209,6 +209,8 @@ export class MissedMessages {
     this.#positions = new HeardPositions(this.#confirmed);
     this.#atBeat = this.#confirmed;
     for (const topic of this.#listeners.keys()) if (this.#hold(topic, false)) this.#options.lost(topic);
+    // What comes of others is passed on, though something before it may be missing: that would be a copy if it were read.
+    this.#confirmed.keep((topic) => this.#held.has(topic));
   }
 
   #beforeThis(topic: string): BeforeLoss | undefined {
@@ -380,6 +382,7 @@ export class MissedMessages {
     const { log, missed } = this.#options;
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
     missed(topic, this.#held.get(topic)?.isCertain === true);
+    this.#confirmed.keep((kept) => kept !== topic);
     this.#release(topic);
   }
 

@@ -264,6 +264,23 @@ test('who joins behind a lost connection gets nothing of before: what all may ha
   assert.deepEqual([reads, told], [[], ['bids lost', 'bids read']]);
 });
 
+test('behind what is passed on before a heartbeat has confirmed anything, nothing is read that came before it', async (t) => {
+  const { missed, confirm, hear, heard, told, answer } = await blinked(t);
+  missed.listen('bids', 'b', () => undefined);
+  missed.lost();
+  missed.listens();
+  assert.deepEqual(told, ['bids lost', 'bids missed']);
+  hear('6');
+  missed.lost();
+  missed.listens();
+  assert.deepEqual(heard, ['6']);
+  assert.deepEqual(told, ['bids lost', 'bids missed'], 'versions tell whether anything is missing');
+  await answer(consumed(6));
+  confirm();
+  missed.lost();
+  assert.deepEqual(told.slice(2), ['bids lost']);
+});
+
 test('a channel that is joined between two lost connections may have missed something: nothing is read for any', async (t) => {
   const { missed, hear, heard, told, reads, answer } = await blinked(t);
   hear('7');
