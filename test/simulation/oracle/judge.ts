@@ -21,21 +21,20 @@ export function judge(world: World): string[] {
 }
 
 function unexpected(world: World, receiver: Receiver): string[] {
-  const { ledger, plan } = world;
+  const { ledger } = world;
   const { name, pod, asked, deliveries, faults } = receiver;
   const violations = faults.map((fault) => `${name} on ${pod} got ${fault}`);
   const seen = new Set<string>();
   const last = new Map<string, LedgerEvent>();
-  for (const { number, tellings, connection } of deliveries) {
+  for (const { number, tellings, beginnings } of deliveries) {
     const event = ledger.events[number - 1];
     if (event === undefined) {
       violations.push(`${name} on ${pod} got ${number}, which was never produced`);
       continue;
     }
-    // One that begins with the last events gets them again where it has to begin anew, and has been told. Without history, a pod
-    // that a client comes to may be behind the one that it had before, and the client is told at once.
-    const own = plan.histories[asked.topic] === undefined ? connection : 0;
-    const part = asked.field === asked.topic ? String(own) : String(tellings);
+    // One that begins with the last events gets them again where it has to begin anew, and has been told. Without a cursor, which
+    // pods without history give none, a client may come to a pod that is behind the one before, and is told at once.
+    const part = String(asked.field === asked.topic ? beginnings : tellings);
     const id = `${part} ${number}`;
     if (seen.has(id)) {
       if (mayComeAgain(world, receiver, event)) continue;

@@ -12,8 +12,8 @@ interface Delivery {
   readonly number: number;
   /** How often it had been told before that events may be missing. */
   readonly tellings: number;
-  /** Over which of its connections it came. */
-  readonly connection: number;
+  /** How often it had begun anew before, without a cursor. */
+  readonly beginnings: number;
   /** When its subscription began with the last events; undefined: where it had been before. */
   readonly beganAt: number | undefined;
   readonly cursor: unknown;
@@ -43,7 +43,7 @@ export abstract class Receiver {
   joinedAt: number | undefined;
   endedAt: number | undefined;
   protected beganAt: number | undefined;
-  protected connection = 0;
+  protected beginnings = 0;
   group: Group | undefined;
 
   constructor(name: string, asked: Asked) {
@@ -58,9 +58,9 @@ export abstract class Receiver {
     const number = result.data?.[this.asked.topic]?.number;
     if (number === undefined) this.faults.push(JSON.stringify(result));
     else {
-      const { told, connection, beganAt } = this;
+      const { told, beginnings, beganAt } = this;
       const { cursor } = result.extensions ?? {};
-      this.deliveries.push({ number, tellings: told.length, connection, beganAt, cursor });
+      this.deliveries.push({ number, tellings: told.length, beginnings, beganAt, cursor });
     }
     return number;
   }

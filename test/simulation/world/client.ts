@@ -37,6 +37,7 @@ export class SimulatedClient extends Receiver {
   #greetedAt = 0;
   /** When it connected last. */
   #connectedAt = 0;
+  #connections = 0;
   /** Whether it asked then for what it had missed. */
   #isResuming = false;
   /** Whether its present subscription has begun. */
@@ -47,7 +48,7 @@ export class SimulatedClient extends Receiver {
     this.#options = options;
     this.#position = startPosition(
       {},
-      () => this.connection,
+      () => this.#connections,
       ({ reason }) => {
         const at = options.time.now;
         this.told.push({ at, afterMs: reason === 'gap' ? at - this.#greetedAt : undefined });
@@ -84,11 +85,12 @@ export class SimulatedClient extends Receiver {
       },
     });
     this.#connection = connection;
-    this.connection += 1;
+    this.#connections += 1;
     pod.connections.add(connection);
     const { resume } = this.#position.payload.extensions ?? {};
     this.#connectedAt = time.now;
     this.#isResuming = resume !== null;
+    if (!this.#isResuming) this.beginnings += 1;
     trace(() => `connects to ${pod.name} with ${String(resume)}`);
     time.after(latencyMs(), pod.owner, () => pod.admit(connection, this, resume));
   }
