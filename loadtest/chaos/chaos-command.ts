@@ -56,7 +56,7 @@ export const command = defineCommand({
     redis: {
       type: 'string',
       default: 'single',
-      help: 'single, sentinel or cluster; the latter two where nothing happens to Redis',
+      help: 'single, sentinel or cluster; what happens, happens to all masters that there are at first',
     },
     stock: {
       type: 'boolean',
@@ -130,10 +130,8 @@ function settingsIn(text: string): Record<string, string> {
 /** @throws UsageError where a scenario can't be run so */
 function checkDeployment(name: ScenarioName, { before, redis }: Deployment): void {
   const scenario: Scenario = SCENARIOS[name];
-  if (redis !== 'single' && scenario.leavesRedis !== true)
-    throw new UsageError(
-      `--redis: expected single for ${name}, to whose Redis something happens, got ${redis}`,
-    );
+  if (redis !== 'single' && scenario.needsSingle === true)
+    throw new UsageError(`--redis: expected single for ${name}, got ${redis}`);
   if (before === undefined) return;
   if (name !== 'rolling') throw new UsageError(`--before: expected rolling, got ${name}`);
   if (!existsSync(before))

@@ -12,46 +12,42 @@ export const REDIS_KINDS = ['single', 'sentinel', 'cluster'] as const;
 
 export type RedisKind = (typeof REDIS_KINDS)[number];
 
-/** A Redis of the run's own, to which bad things happen where it is a single one. It ends with its scope. */
+/** A Redis of the run's own, to which bad things happen. It ends with its scope. */
 export class ChaosRedis {
   /** By which gateways find it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Those that can be written to. */
-  readonly #masters: readonly Pick<RedisServer, 'url'>[];
-  readonly #single: RedisServer | undefined;
+  /** Those that can be written to at first; whatever happens, happens to all of them. */
+  readonly #masters: readonly RedisServer[];
   readonly #replica: RedisServer | undefined;
 
   private constructor(
     settings: Readonly<Record<string, string>>,
-    masters: readonly Pick<RedisServer, 'url'>[],
-    single?: RedisServer,
+    masters: readonly RedisServer[],
     replica?: RedisServer,
   ) {
     this.settings = settings;
     this.#masters = masters;
-    this.#single = single;
     this.#replica = replica;
   }
 
-  /** @param keeps has its data when it starts again; of a single one, as the replica */
+  /** @param keeps has its data when it starts again @param hasReplica only a single one, which has none by itself */
   static async start(
     scope: Scope,
     kind: RedisKind,
     { keeps, hasReplica }: { readonly keeps: boolean; readonly hasReplica: boolean },
   ): Promise<ChaosRedis> {
     if (kind === 'sentinel') {
-      const { sentinels, name, master } = await startSentinels(scope);
+      const { sentinels, name, master } = await startSentinels(scope, { keeps });
       const settings = { REDIS_SENTINELS: sentinels.join(','), REDIS_SENTINEL_MASTER: name };
       return new ChaosRedis(settings, [await master()]);
     }
     if (kind === 'cluster') {
-      const { nodes } = await startCluster(scope);
-      const masters = nodes.map((node) => ({ url: `redis://${node}` }));
+      const { nodes, masters } = await startCluster(scope, { keeps });
       return new ChaosRedis({ REDIS_CLUSTER: nodes.join(',') }, masters);
     }
     const server = await startRedis(scope, { keeps });
     const replica = hasReplica ? await startReplica(scope, server) : undefined;
-    return new ChaosRedis({ REDIS_URL: server.url }, [server], server, replica);
+    return new ChaosRedis({ REDIS_URL: server.url }, [server], replica);
   }
 
   /** The keys that stay when nobody writes any more. */
@@ -61,23 +57,23 @@ export class ChaosRedis {
   }
 
   freeze(): void {
-    this.#server.signal('SIGSTOP');
+    for (const master of this.#masters) master.signal('SIGSTOP');
   }
 
   thaw(): void {
-    this.#server.signal('SIGCONT');
+    for (const master of this.#masters) master.signal('SIGCONT');
   }
 
   async killSubscribers(): Promise<void> {
-    await command(this.#server, 'CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await Promise.all(this.#masters.map((master) => command(master, 'CLIENT', 'KILL', 'TYPE', 'pubsub')));
   }
 
   async kill(): Promise<void> {
-    await this.#server.stop('SIGKILL');
+    await Promise.all(this.#masters.map((master) => master.stop('SIGKILL')));
   }
 
   async start(): Promise<void> {
-    await this.#server.start();
+    await Promise.all(this.#masters.map((master) => master.start()));
   }
 
   /** The replica gets nothing more from its master. */
@@ -87,18 +83,20 @@ export class ChaosRedis {
 
   /** After `kill`: the replica is where the master was. */
   async failOver(): Promise<void> {
-    await command(this.#given, 'CONFIG', 'SET', 'port', String(this.#server.port));
+    await command(this.#given, 'CONFIG', 'SET', 'port', String(this.#single.port));
   }
 
   /** How often Redis has run a command, scripts included. */
   async calls(name: string): Promise<number> {
-    const stats = await command(this.#server, 'INFO', 'commandstats');
+    const stats = await command(this.#single, 'INFO', 'commandstats');
     return Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
   }
 
-  get #server(): RedisServer {
-    if (this.#single === undefined) throw new Error('expected a single Redis, got several');
-    return this.#single;
+  get #single(): RedisServer {
+    const [first, second] = this.#masters;
+    if (first === undefined || second !== undefined)
+      throw new Error(`expected a single Redis, got ${this.#masters.length}`);
+    return first;
   }
 
   get #given(): RedisServer {

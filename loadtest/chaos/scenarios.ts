@@ -39,7 +39,6 @@ export const SCENARIOS = {
   rolling: {
     summary: 'all pods are replaced, one by one',
     promised: 'everything',
-    leavesRedis: true,
     async happen(world) {
       const complaints: string[] = [];
       for (const cli of world.pods.rollouts) {
@@ -56,7 +55,6 @@ export const SCENARIOS = {
   'pod-killed': {
     summary: 'a pod is killed, and another one comes in its place',
     promised: 'everything',
-    leavesRedis: true,
     async happen({ pods }) {
       const [first] = pods.now;
       if (first !== undefined) await pods.kill(first);
@@ -93,12 +91,14 @@ export const SCENARIOS = {
   'redis-emptied': {
     summary: 'Redis is killed, and back without its data',
     promised: 'everything or told',
+    needsSingle: true,
     happen: killAndStart,
   },
   failover: {
     summary: 'Redis is killed, and a replica that lacks the last writes takes its place',
     promised: 'everything or told',
     hasReplica: true,
+    needsSingle: true,
     async happen(world) {
       const { redis, size } = world;
       await redis.detachReplica();
@@ -114,7 +114,6 @@ export const SCENARIOS = {
   cuts: {
     summary: 'a tenth of the clients loses its connection in each second, at random',
     promised: 'everything',
-    leavesRedis: true,
     async happen({ crowd, size }) {
       for (let cut = 0; cut < size.faultSeconds * CUTS_PER_SECOND; cut += 1) {
         await Promise.all(crowd.map((clients) => clients.cut(CUT_SHARE / CUTS_PER_SECOND)));
@@ -126,6 +125,7 @@ export const SCENARIOS = {
     summary: 'all clients lose their connections, and resume in the same instant, beside others that stay',
     promised: 'everything',
     stayers: { clients: 20, perSecond: 50 },
+    needsSingle: true,
     async happen(world) {
       const { crowd, stayers } = world;
       const timed = async (): Promise<number> =>

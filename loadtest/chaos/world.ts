@@ -31,8 +31,8 @@ export interface Scenario {
   /** Redis has its data when it starts again. */
   readonly redisKeeps?: boolean;
   readonly hasReplica?: boolean;
-  /** It does nothing to Redis, which may be of any kind. */
-  readonly leavesRedis?: boolean;
+  /** Redis may neither be a cluster nor have Sentinels. */
+  readonly needsSingle?: boolean;
   /** Clients that stay while the others leave and return, and how many events a second each of them gets. */
   readonly stayers?: { readonly clients: number; readonly perSecond: number };
   /** @returns what else is wrong, in words */

@@ -11,6 +11,7 @@ import type { Scope } from './scope.ts';
 export interface RedisCluster {
   /** `host:port` of the nodes that were masters at the beginning. */
   readonly nodes: readonly string[];
+  readonly masters: readonly RedisServer[];
   /** A connection to each node that was a master at the beginning. */
   readonly clients: readonly Redis[];
   /** The master that serves the slot of this word, by a node that is not `apart`. */
@@ -43,9 +44,14 @@ type RoleReply = readonly [
   replicas: readonly (readonly [host: string, port: string])[],
 ];
 
-/** A cluster of the test's own, with as many replicas of each master. Needs 'redis-server'. */
-export async function startCluster(scope: Scope, { masters = 3, replicas = 0 } = {}): Promise<RedisCluster> {
-  const servers = await Promise.all(Array.from({ length: masters * (1 + replicas) }, () => startNode(scope)));
+/** A cluster of the test's own, with as many replicas of each master: see `startRedis`. Needs 'redis-server'. */
+export async function startCluster(
+  scope: Scope,
+  { masters = 3, replicas = 0, keeps = false } = {},
+): Promise<RedisCluster> {
+  const servers = await Promise.all(
+    Array.from({ length: masters * (1 + replicas) }, () => startNode(scope, keeps)),
+  );
   const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
   const clients = await Promise.all(servers.map((server) => redisAdmin(scope, server)));
   if (masters < LEAST_TO_ELECT) {
@@ -77,6 +83,7 @@ export async function startCluster(scope: Scope, { masters = 3, replicas = 0 } =
   let moved: Promise<void> = Promise.resolve();
   return {
     nodes: addresses.slice(0, masters),
+    masters: servers.slice(0, masters),
     clients: clients.slice(0, masters),
     masterOf,
     replaced: (word, former) =>
@@ -109,10 +116,10 @@ export async function startCluster(scope: Scope, { masters = 3, replicas = 0 } =
   }
 }
 
-async function startNode(scope: Scope): Promise<RedisServer> {
+async function startNode(scope: Scope, keeps: boolean): Promise<RedisServer> {
   const port = String(await freePort());
   const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
-  return startRedis(scope, { args: ['--cluster-enabled', 'yes', '--cluster-port', port, ...timeout] });
+  return startRedis(scope, { keeps, args: ['--cluster-enabled', 'yes', '--cluster-port', port, ...timeout] });
 }
 
 /** Makes a cluster of masters that have equal shares of the slots. */

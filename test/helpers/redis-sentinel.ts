@@ -29,12 +29,12 @@ const SENTINELS = 3;
 /** A master that does not answer for so long is down. */
 const DOWN_AFTER_MS = 1_000;
 
-/** A master, two replicas and three Sentinels of the test's own. Needs 'redis-server'. */
-export async function startSentinels(scope: Scope): Promise<SentinelTrio> {
-  const first = await startRedis(scope);
+/** A master, two replicas and three Sentinels of the test's own: see `startRedis`. Needs 'redis-server'. */
+export async function startSentinels(scope: Scope, { keeps = false } = {}): Promise<SentinelTrio> {
+  const first = await startRedis(scope, { keeps });
   const replicaOf = ['--replicaof', '127.0.0.1', String(first.port)];
   const replicas = await Promise.all(
-    Array.from({ length: REPLICAS }, () => startRedis(scope, { args: replicaOf })),
+    Array.from({ length: REPLICAS }, () => startRedis(scope, { keeps, args: replicaOf })),
   );
   const servers = [first, ...replicas];
   const ports = await Promise.all(

@@ -90,9 +90,9 @@ for (const [what, args, complaint] of [
     /^--before: expected rolling, got cuts$/,
   ],
   [
-    'A Sentinel whose master would be killed',
-    ['chaos', 'redis-killed', '--redis=sentinel'],
-    /^--redis: expected single for redis-killed, .*, got sentinel$/,
+    'A Sentinel whose master would come back empty',
+    ['chaos', 'redis-emptied', '--redis=sentinel'],
+    /^--redis: expected single for redis-emptied, got sentinel$/,
   ],
   [
     'A setting without a value',
