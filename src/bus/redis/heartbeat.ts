@@ -201,7 +201,7 @@ export class Heartbeat {
   #tick(): void {
     const { listening, timing } = this.#options;
     const waiting = this.#waiting;
-    if (waiting !== undefined && !this.#isPaused) {
+    if (waiting !== undefined && this.#channel !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
       if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
       else if (silentTicks * timing.beatMs >= timing.silenceMs) {

@@ -193,6 +193,19 @@ async function lostFor(t: TestContext, beats: number, others = 1) {
 
 const DEAF_BEATS = 15;
 
+test('a connection that is being made is not made anew for the silence of the one before', async (t) => {
+  const { redis, bus, beat } = setUp(t);
+  bus.start();
+  redis.listening.connect();
+  redis.commands.connect();
+  await setImmediate();
+  redis.listening.isPaused = true;
+  await beat();
+  redis.listening.lose();
+  for (let beats = 0; beats < 6; beats += 1) await beat();
+  assert.equal(redis.listening.reconnects, 0);
+});
+
 test('a pod that listens to a replica listens anew, though the master still counts a connection of the pod that is lost', async (t) => {
   const { redis, bus, beat } = setUp(t);
   bus.start();
