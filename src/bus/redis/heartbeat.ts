@@ -116,7 +116,6 @@ export class Heartbeat {
     this.#connections += 1;
     this.#isConnected = true;
     this.#replicationId = undefined;
-    this.#waiting = undefined;
     if (this.#isRefused) this.#options.gaps.assumeMissed();
     void this.#join();
   }
@@ -150,6 +149,7 @@ export class Heartbeat {
     const id = randomUUID();
     this.#unheard.add(id);
     try {
+      // Until it hears itself over this connection alone, one that is lost may be counted.
       const [reply] = await commands.send([['PUBLISH', this.#channel ?? names.podChannel(pod), id]]);
       if (reply === undefined || 'error' in reply) return true;
       // What comes over a replica is not counted.
@@ -196,12 +196,13 @@ export class Heartbeat {
     this.#lost.abort();
     if (this.#channel !== undefined) this.#options.listening.leave(this.#channel);
     this.#channel = undefined;
+    this.#waiting = undefined;
   }
 
   #tick(): void {
     const { listening, timing } = this.#options;
     const waiting = this.#waiting;
-    if (waiting !== undefined && this.#channel !== undefined && !this.#isPaused) {
+    if (waiting !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
       if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
       else if (silentTicks * timing.beatMs >= timing.silenceMs) {
@@ -215,7 +216,7 @@ export class Heartbeat {
   /** What comes over a connection that is still being made says nothing. */
   #checkDeafness(): void {
     const { listening, publishing } = this.#options;
-    const reads = this.#channel !== undefined && listening.bytesRead !== this.#bytesRead;
+    const reads = this.#isConnected && listening.bytesRead !== this.#bytesRead;
     this.#bytesRead = listening.bytesRead;
     if (this.#hasHeard) this.#deafness.heard();
     else if (reads || this.#isPaused || this.#isRefused || !publishing.canProbe) this.#deafness.unknown();
@@ -266,7 +267,6 @@ export class Heartbeat {
   #reconnect(why: string): void {
     this.#options.log.warn(why);
     this.#stopHearing();
-    this.#waiting = undefined;
     this.#options.listening.reconnect();
   }
 

@@ -48,8 +48,8 @@ export class HistoryPublishing {
       if (refusal !== undefined) history.noteRefusal('publish', refusal);
     };
     for (let attempt = 1; ; attempt += 1) {
-      const inEpoch = attempt < ATTEMPTS ? history.epoch : ANY_EPOCH;
-      const command = (version: string): Command => history.publishes(batch, version, inEpoch);
+      const command = (version: string): Command =>
+        history.publishes(batch, version, attempt < ATTEMPTS ? history.epoch : ANY_EPOCH);
       const reply = await this.#versions.runScript(topic, command, told);
       if (reply === undefined) return false;
       if (!history.published(batch, reply)) continue;

@@ -140,7 +140,7 @@ export class TopicHistory {
   async #lacksAcknowledged(): Promise<boolean> {
     const { topic, connection, names } = this.#options;
     const { epoch, partitions } = this.#acknowledged;
-    if (partitions.length === 0) return false;
+    if (epoch === '') return false;
     const [reply] = await connection.send([['HMGET', names.historyKey(topic), 'epoch', ...partitions]]);
     // It may not be read any more.
     if (isRefusal(reply)) return true;

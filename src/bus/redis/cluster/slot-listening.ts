@@ -75,10 +75,11 @@ export class SlotListening implements ListeningConnection {
 
   moveTo(node: ClusterNode | undefined): void {
     const former = this.#node;
+    // A channel that is left because the connection is lost is left there.
+    former?.listening.unfollow(this.#follower);
     this.#node = node;
     this.#moving.abort();
     this.#moving = patientController();
-    former?.listening.unfollow(this.#follower);
     // A node that does not serve a slot any more unsubscribes its channels by itself.
     former?.listening.connection.forget(this.#listeners.keys());
     node?.listening.follow(this.#follower);

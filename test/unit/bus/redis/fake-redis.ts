@@ -106,7 +106,7 @@ class FakeCommands extends FakeConnection implements CommandConnection {
 }
 
 class FakeListening extends FakeConnection implements ListeningConnection {
-  readonly bytesRead = 0;
+  bytesRead = 0;
   readonly #channels = new Map<string, OnMessage>();
   readonly #unreplied: (() => void)[] = [];
   /** Whether it refuses to join a channel. */
@@ -133,6 +133,10 @@ class FakeListening extends FakeConnection implements ListeningConnection {
     this.isSilent = false;
     for (const resolve of this.#unreplied.splice(0)) resolve();
     super.connect();
+  }
+
+  get joined(): readonly string[] {
+    return [...this.#channels.keys()];
   }
 
   /** The connection is lost, and the server does not notice. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import test, { type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { RedisBus } from '../../../../src/bus/redis/redis-bus.ts';
@@ -204,6 +205,52 @@ test('a connection that is being made is not made anew for the silence of the on
   redis.listening.lose();
   for (let beats = 0; beats < 6; beats += 1) await beat();
   assert.equal(redis.listening.reconnects, 0);
+});
+
+test('of all its connections a pod hears itself over the present one alone, also where SUBSCRIBE was not replied to before', async (t) => {
+  const { redis, bus, beat, relisten } = setUp(t);
+  bus.start();
+  redis.listening.connect();
+  redis.commands.connect();
+  await setImmediate();
+  relisten();
+  await setImmediate();
+  const join = redis.listening.join.bind(redis.listening);
+  const replied = new AbortController();
+  const { mock } = t.mock.method(redis.listening, 'join', async (...channel: Parameters<typeof join>) => {
+    await join(...channel);
+    await once(replied.signal, 'abort');
+  });
+  relisten();
+  mock.restore();
+  relisten();
+  await setImmediate();
+  replied.abort();
+  await beat();
+  const channels = redis.listening.joined.filter((channel) => /^@pod:.*:\d+$/.test(channel));
+  assert.equal(channels.length, 1);
+  const heard: string[] = [];
+  t.mock.method(redis.listening, 'deliver', (channel: string) => heard.push(channel));
+  await beat();
+  assert.deepEqual(heard, channels);
+});
+
+test('a pod that reads what has piled up, behind which the reply to SUBSCRIBE is, is not deaf', async (t) => {
+  const { redis, bus, beat, deaf } = setUp(t);
+  bus.start();
+  redis.listening.connect();
+  redis.commands.connect();
+  await beat();
+  redis.otherListeners = 1;
+  redis.listening.lose();
+  redis.listening.isPaused = true;
+  t.mock.method(redis.listening, 'join', () => new Promise(() => undefined));
+  redis.listening.connect();
+  for (let beats = 0; beats < 20; beats += 1) {
+    redis.listening.bytesRead += 1_000;
+    await beat();
+  }
+  assert.deepEqual(deaf, []);
 });
 
 test('a pod that listens to a replica listens anew, though the master still counts a connection of the pod that is lost', async (t) => {

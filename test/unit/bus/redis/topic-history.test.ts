@@ -78,6 +78,19 @@ test('where what was acknowledged may not be read any more, it counts as lost', 
   assert.equal(await history.isLost(), true);
 });
 
+for (const [held, isLost] of [
+  ['d', true],
+  ['e', false],
+] as const)
+  test(`where Redis has told of epoch e, and refused to publish, one that holds ${held} ${isLost ? 'has lost messages' : 'is the same'}`, async () => {
+    const { history } = keepChannel(
+      () => ({ value: ['e', 0, 0] }),
+      () => ({ value: [held] }),
+    );
+    assert.equal(history.published([{ channel: 'a', payload: '{}' }], [-1, 'e']), false);
+    assert.equal(await history.isLost(), isLost);
+  });
+
 test('a state that holds a lower offset in a higher leader epoch, as a log that has lost its end gives it, lacks nothing', async () => {
   const acknowledged = { topicId: undefined, partition: 0, offset: 7, epoch: 5 };
   const isLost = (field: string) => {

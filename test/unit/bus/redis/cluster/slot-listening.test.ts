@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ClusterNode } from '../../../../../src/bus/redis/cluster/cluster-node.ts';
 import type { Cluster, SlotFollower } from '../../../../../src/bus/redis/cluster/cluster.ts';
+import type { ConnectionListener } from '../../../../../src/bus/redis/connection.ts';
+import { Followed } from '../../../../../src/bus/redis/cluster/followed.ts';
 import { SlotListening } from '../../../../../src/bus/redis/cluster/slot-listening.ts';
 import { createLog } from '../../../../../src/log.ts';
 import { systemClock } from '../../../../../src/support/clock.ts';
@@ -16,7 +18,7 @@ function nodeOf(join: Join, fence = () => Promise.resolve()): ClusterNode {
 }
 
 /** Listens to a slot that is at this node, until the test moves it. */
-function listenAt(node: ClusterNode) {
+function listenAt(node: ClusterNode, onLost = (): void => undefined) {
   const followers: SlotFollower[] = [];
   const follow = (follower: SlotFollower): void => {
     followers.push(follower);
@@ -25,7 +27,7 @@ function listenAt(node: ClusterNode) {
   const cluster = { follow, unfollow: () => undefined, look: () => undefined } as unknown as Cluster;
   const log = createLog('silent');
   const listening = new SlotListening({ cluster, slot: 1, clock: systemClock, log });
-  listening.start({ onReady: () => undefined, onLost: () => undefined });
+  listening.start({ onReady: () => undefined, onLost });
   return { listening, moveTo: (next: ClusterNode) => followers.forEach((each) => each.moveTo(next)) };
 }
 
@@ -77,4 +79,26 @@ test('what a node is asked is asked of the next one, if the slot moves before it
   moveTo(nodeOf(async (channels) => void joined.push(...channels.keys())));
   await asked;
   assert.deepEqual(joined, ['c']);
+});
+
+test('a channel that is left because its slot moves is left on the node that it was joined on', async (t) => {
+  const left: string[] = [];
+  const nodes = ['former', 'next'].map((name) => {
+    const connection = {
+      start: ({ onReady }: ConnectionListener) => onReady(),
+      join: async () => undefined,
+      forget: () => undefined,
+      leave: (channel: string) => left.push(`${name} ${channel}`),
+    };
+    const listening = new Followed(connection as never);
+    listening.start();
+    return { listening } as unknown as ClusterNode;
+  });
+  const [former, next] = nodes as [ClusterNode, ClusterNode];
+  const { listening, moveTo } = listenAt(former, () => listening.leave('c'));
+  t.after(() => listening.stop());
+  await listening.join('c', () => undefined);
+  await setImmediate();
+  moveTo(next);
+  assert.deepEqual(left, ['former c']);
 });
