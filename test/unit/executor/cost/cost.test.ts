@@ -24,6 +24,8 @@ const doubling = (count: number): string =>
 const spread = (count: number): string =>
   `{ event { ${times(count, (index) => `e${index}: event { ...F }`)} } } fragment F on Event { id }`;
 
+const pageOf = (index: number): string => `page(first: 1) { ...F${index} }`;
+
 /** They share a fragment of three fields. */
 const operations = (count: number): string =>
   `${times(count, (index) => `query O${index} { ...F }`)} fragment F on Query { event { id title } }`;
@@ -64,25 +66,19 @@ describe('the limits of an operation', () => {
   it('are each an error with code, limit and value', () => {
     const limits = { depth: 2, aliases: 2, rootFields: 2, directives: 2, comparisons: 2, tokens: 50 };
     const executor = newExecutor({ limits });
-    const cases: [string, string, number][] = [
-      ['{ event { event { id } } }', 'TOO_DEEP', 3],
-      ['{ event { a: id b: id c: id } }', 'TOO_MANY_ALIASES', 3],
-      [
-        '{ ...F } fragment F on Query { event { id } a: event { id } strict { id } }',
-        'TOO_MANY_ROOT_FIELDS',
-        3,
-      ],
-      [
-        '{ ...F ... @skip(if: true) { event { id @skip(if: true) } } } fragment F on Query { event @skip(if: true) { id } }',
-        'TOO_MANY_DIRECTIVES',
-        3,
-      ],
-      ['{ event { id id id } }', 'TOO_MANY_COMPARISONS', 3],
-      [`{ event { ${'id '.repeat(50)} } }`, 'TOO_MANY_TOKENS', 51],
-    ];
-    for (const [query, code, value] of cases) {
-      assert.deepEqual(limitOf(executor, query), { code, limit: code === 'TOO_MANY_TOKENS' ? 50 : 2, value });
+    const skip = '@skip(if: true)';
+    const skipped = `{ ...F ... ${skip} { event { id ${skip} } } } fragment F on Query { event ${skip} { id } }`;
+    for (const [code, query] of [
+      ['TOO_DEEP', '{ event { event { id } } }'],
+      ['TOO_MANY_ALIASES', '{ event { a: id b: id c: id } }'],
+      ['TOO_MANY_ROOT_FIELDS', '{ ...F } fragment F on Query { event { id } a: event { id } strict { id } }'],
+      ['TOO_MANY_DIRECTIVES', skipped],
+      ['TOO_MANY_COMPARISONS', '{ event { id id id } }'],
+    ] as const) {
+      assert.deepEqual(limitOf(executor, query), { code, limit: 2, value: 3 });
     }
+    const tooLong = limitOf(executor, `{ event { ${'id '.repeat(50)} } }`);
+    assert.deepEqual(tooLong, { code: 'TOO_MANY_TOKENS', limit: 50, value: 51 });
   });
 
   it('report each refused operation, those from the cache too', () => {
@@ -95,16 +91,9 @@ describe('the limits of an operation', () => {
   });
 
   it('let through what GraphiQL asks for', () => {
-    prepared(
-      newExecutor(),
-      getIntrospectionQuery({
-        specifiedByUrl: true,
-        directiveIsRepeatable: true,
-        schemaDescription: true,
-        inputValueDeprecation: true,
-        oneOf: true,
-      }),
-    );
+    const descriptions = { specifiedByUrl: true, schemaDescription: true };
+    const introspection = { directiveIsRepeatable: true, inputValueDeprecation: true, oneOf: true };
+    prepared(newExecutor(), getIntrospectionQuery({ ...descriptions, ...introspection }));
   });
 
   it('let through a page of a large application: eighty components that read the same objects', () => {
@@ -158,21 +147,14 @@ describe('the cost of an operation', () => {
       `),
     ),
   );
-  const errorOf = (
-    query: string,
-    variables: Record<string, unknown>,
-    cost?: number,
-  ): GraphQLError | undefined => {
-    const options = cost === undefined ? {} : { limits: { cost } };
-    const found = executorFor(schema, options).prepare(query, null, variables);
+  const errorOf = (query: string, variables: object, limits = {}): GraphQLError | undefined => {
+    const found = executorFor(schema, { limits }).prepare(query, null, { ...variables });
     return found instanceof Operation ? undefined : (found as GraphQLError[])[0];
   };
-  const messageOf = (query: string, variables: Record<string, unknown> = {}): string | undefined =>
-    errorOf(query, variables)?.message;
+  const messageOf = (query: string, variables = {}): string => String(errorOf(query, variables)?.message);
   /** @returns undefined if it is within the limit */
-  function costOf(query: string, variables: Record<string, unknown> = {}, cost = 0): unknown {
-    return errorOf(query, variables, cost)?.extensions['value'];
-  }
+  const costOf = (query: string, variables = {}, cost = 0): unknown =>
+    errorOf(query, variables, { cost })?.extensions['value'];
 
   it('is that of the specification for weights and lists', () => {
     assert.equal(costOf('{ items(first: 10) { next { id } } }'), 21);
@@ -194,25 +176,18 @@ describe('the cost of an operation', () => {
 
   it('takes the size of lists below a field from the field', () => {
     assert.equal(costOf('{ page(first: 5) { nodes { next { id } } other { next { id } } } }'), 14);
-    const fragment = 'fragment Nodes on Page { nodes { next { id } } }';
-    assert.equal(
-      costOf(`{ a: page(first: 5) { ...Nodes } b: page(first: 50) { ...Nodes } } ${fragment}`),
-      114,
-    );
+    const pages = '{ a: page(first: 5) { ...Nodes } b: page(first: 50) { ...Nodes } }';
+    assert.equal(costOf(`${pages} fragment Nodes on Page { nodes { next { id } } }`), 114);
   });
 
   it('counts a fragment below a list of one size once, however often it is spread', () => {
     const fragments = times(
       40,
-      (index) =>
-        `fragment F${index} on Page { nodes { a: page(first: 1) { ...F${index + 1} } b: page(first: 1) { ...F${index + 1} } } }`,
+      (index) => `fragment F${index} on Page { nodes { a: ${pageOf(index + 1)} b: ${pageOf(index + 1)} } }`,
     );
-    const query = `{ page(first: 1) { ...F0 } } ${fragments} fragment F40 on Page { other { id } }`;
-    assert.deepEqual(limitOf(executorFor(schema), query), {
-      code: 'TOO_MANY_FIELDS',
-      limit: 2_000,
-      value: 5 * 2 ** 40 - 2,
-    });
+    const query = `{ ${pageOf(0)} } ${fragments} fragment F40 on Page { other { id } }`;
+    const value = 5 * 2 ** 40 - 2;
+    assert.deepEqual(limitOf(executorFor(schema), query), { code: 'TOO_MANY_FIELDS', limit: 2_000, value });
   });
 
   it('of what is asked of an interface or union is that of its heaviest type', () => {
@@ -242,21 +217,14 @@ describe('the cost of an operation', () => {
     const message =
       'items has no bound: expected a number for one of its arguments first, last, got none (@listSize, MAX_COST).';
     assert.equal(messageOf('{ items { id } }'), message);
-    assert.equal(
-      messageOf('{ a: items { id } ...F } fragment F on Query { items(last: 1) { id } }'),
-      message,
-    );
+    const twice = '{ a: items { id } ...F } fragment F on Query { items(last: 1) { id } }';
+    assert.equal(messageOf(twice), message);
     const query = 'query ($n: Int) { items(first: $n) { id } }';
-    assert.equal(messageOf(query, { n: 9 }), undefined);
+    assert.equal(errorOf(query, { n: 9 }), undefined);
     assert.equal(messageOf(query), message);
-    assert.match(
-      String(messageOf('{ connection { ...N } } fragment N on Page { nodes { id } }')),
-      /^connection has/,
-    );
-    assert.equal(messageOf('{ connection { other { id } } }'), undefined);
-    assert.match(
-      String(messageOf(`{ items(first: ${'9'.repeat(400)}) { id } }`)),
-      /, got 9007199254740991\.$/,
-    );
+    const nodes = '{ connection { ...N } } fragment N on Page { nodes { id } }';
+    assert.match(messageOf(nodes), /^connection has/);
+    assert.equal(errorOf('{ connection { other { id } } }', {}), undefined);
+    assert.match(messageOf(`{ items(first: ${'9'.repeat(400)}) { id } }`), /, got 9007199254740991\.$/);
   });
 });
