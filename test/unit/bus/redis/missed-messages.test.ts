@@ -9,6 +9,7 @@ import { BUS_TIMING } from '../../../../src/bus/redis/timing.ts';
 import type {
   ConsumedPartition,
   ConsumedTopic,
+  Consumption,
   LogRange,
   Reader,
 } from '../../../../src/events/consumption.ts';
@@ -28,9 +29,8 @@ interface Read {
 
 /** Up to `next`, all of the only partition of `bids` has been published. */
 const consumed = (next: number, others: Partial<ConsumedPartition> = {}): ConsumedTopic[] => {
-  const position = { next, until: next, leaderEpoch: 3, lastEpoch: 3 };
-  const held = { partition: 0, assignedAt: 7, start: 0, log: 'id/0' };
-  return [{ topic: 'bids', count: 1, partitions: [{ ...held, ...position, ...others }] }];
+  const held = { partition: 0, assignedAt: 7, start: 0, log: 'id/0', leaderEpoch: 3, lastEpoch: 3 };
+  return [{ topic: 'bids', count: 1, partitions: [{ ...held, next, until: next, ...others }] }];
 };
 
 const notJoined = (): void => assert.fail('expected the channel of positions to be joined');
@@ -47,28 +47,24 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
   const told: string[] = [];
   const heard: string[] = [];
   let hearPositions: Listener = notJoined;
+  const consumption: Consumption = {
+    topics: () => own,
+    read: (_topic, ranges, reader, signal) =>
+      new Promise((resolve, reject) => {
+        reads.push({ ranges, reader, signal, end: (error) => (error ? reject(error) : resolve()) });
+      }),
+  };
   const missed = new MissedMessages({
     commands: {
       send: async ([command = []]) => {
         sent.push(command.join(' '));
-        const counts = ['@pod:me', redis.ownConnections];
-        return redis.isSilent
-          ? new Promise(() => undefined)
-          : [{ value: redis.listeners }, { value: counts }];
+        if (redis.isSilent) return new Promise(() => undefined);
+        return [{ value: redis.listeners }, { value: ['@pod:me', redis.ownConnections] }];
       },
     },
     names: new BusNames(''),
     pod: 'me',
-    consumption: () =>
-      isEdge
-        ? undefined
-        : {
-            topics: () => own,
-            read: (_topic, ranges, reader, signal) =>
-              new Promise((resolve, reject) => {
-                reads.push({ ranges, reader, signal, end: (error) => (error ? reject(error) : resolve()) });
-              }),
-          },
+    consumption: () => (isEdge ? undefined : consumption),
     histories,
     publishes: () => redis.isUsable,
     lost: (topic) => told.push(`${topic} lost`),
@@ -81,11 +77,11 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
     log: createLog('silent'),
   });
   t.after(() => missed.stop());
-  const join = async (_channel: string, listener: Listener): Promise<void> => {
-    hearPositions = listener;
-  };
+  const join = async (_channel: string, listener: Listener) => void (hearPositions = listener);
   await Promise.race([missed.start({ join }), setImmediate()]);
-  const hear = missed.listen('bids', 'a', (payload) => heard.push(String(payload)));
+  const listen = (channel: string, into = heard): Listener =>
+    missed.listen('bids', channel, (payload) => into.push(String(payload)));
+  const hear = listen('a');
   const positions = (topics: ConsumedTopic[]): void => hearPositions(writePositions(topics));
   const answer = (topics: ConsumedTopic[], number = sent.at(-1)?.split(' ').at(-1)): void => {
     assert.equal(missed.heard(`@other ${number} ${writePositions(topics)}`), true);
@@ -105,7 +101,13 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
     reads,
     told,
     heard,
+    listen,
     hear,
+    /** The connection is lost, and there is another one. */
+    blink: () => {
+      missed.lost();
+      missed.listens();
+    },
     hearPositions: (text: string) => hearPositions(text),
     positions,
     /** The other pod answers, and what is missing is read. */
@@ -124,11 +126,9 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
   };
 }
 
-/** The connection is lost, and there is another one. */
 async function blinked(t: TestContext, options?: Parameters<typeof setUp>[1]) {
   const parts = await setUp(t, options);
-  parts.missed.lost();
-  parts.missed.listens();
+  parts.blink();
   return parts;
 }
 
@@ -159,21 +159,19 @@ test('nothing is read where nothing was published', async (t) => {
 });
 
 test('positions that are heard count once it is known that all before them has been, and not those of a connection that is lost', async (t) => {
-  const { missed, confirm, positions, answer } = await setUp(t);
+  const { confirm, positions, answer, blink } = await setUp(t);
   positions(consumed(4));
   confirm();
   positions(consumed(5));
-  missed.lost();
-  missed.listens();
+  blink();
   assert.deepEqual((await answer(consumed(6)))?.ranges, [{ ...RANGE, from: 4 }]);
 });
 
 test('an answer to a question of before does not count', async (t) => {
-  const { missed, answer, sent, reads } = await blinked(t);
+  const { answer, sent, reads, blink } = await blinked(t);
   await setImmediate();
   const number = sent.at(-1)?.split(' ').at(-1);
-  missed.lost();
-  missed.listens();
+  blink();
   await answer(consumed(6), number);
   assert.deepEqual(reads, []);
   assert.deepEqual((await answer(consumed(9)))?.ranges, [{ ...RANGE, until: 9 }]);
@@ -193,18 +191,17 @@ test('while the bus is paused no more is read', async (t) => {
 });
 
 test('a channel that is left gets nothing of what is read', async (t) => {
-  const { missed, answer, heard } = await blinked(t);
+  const { missed, answer, listen } = await blinked(t);
   missed.left('bids', 'a');
-  missed.listen('bids', 'a', (payload) => heard.push(String(payload)));
+  listen('a');
   const read = await answer(consumed(6));
   assert.equal(read, undefined, 'nothing is read for nobody');
 });
 
 test('a connection that is lost while it is read is healed from where the first one was', async (t) => {
-  const { missed, answer, reads } = await blinked(t);
+  const { answer, reads, blink } = await blinked(t);
   await answer(consumed(6));
-  missed.lost();
-  missed.listens();
+  blink();
   assert.equal(reads[0]?.signal.aborted, true);
   const read = await answer(consumed(9));
   assert.deepEqual(read?.ranges, [{ ...RANGE, until: 9 }]);
@@ -215,10 +212,9 @@ for (const [what, happen] of [
   ['no pod answers', async ({ pass }) => pass(6_000)],
   [
     'Redis does not answer',
-    async ({ redis, missed, hear, pass }) => {
+    async ({ redis, blink, hear, pass }) => {
       redis.isSilent = true;
-      missed.lost();
-      missed.listens();
+      blink();
       hear('7');
       await pass(15_000);
     },
@@ -255,9 +251,9 @@ for (const [what, happen] of [
 }
 
 test('who joins behind a lost connection gets nothing of before: what all may have missed then is told', async (t) => {
-  const { missed, answer, told, heard, reads } = await blinked(t);
+  const { missed, answer, told, reads, listen } = await blinked(t);
   missed.left('bids', 'a');
-  missed.listen('bids', 'a', (payload) => heard.push(String(payload)));
+  listen('a');
   assert.equal(missed.mayMiss('bids'), false, 'while it is held');
   await answer(consumed(2));
   assert.equal(missed.mayMiss('bids'), false, 'and later');
@@ -265,14 +261,12 @@ test('who joins behind a lost connection gets nothing of before: what all may ha
 });
 
 test('behind what is passed on before a heartbeat has confirmed anything, nothing is read that came before it', async (t) => {
-  const { missed, confirm, hear, heard, told, answer } = await blinked(t);
-  missed.listen('bids', 'b', () => undefined);
-  missed.lost();
-  missed.listens();
+  const { missed, confirm, hear, heard, told, answer, blink, listen } = await blinked(t);
+  listen('b');
+  blink();
   assert.deepEqual(told, ['bids lost', 'bids missed']);
   hear('6');
-  missed.lost();
-  missed.listens();
+  blink();
   assert.deepEqual(heard, ['6']);
   assert.deepEqual(told, ['bids lost', 'bids missed'], 'versions tell whether anything is missing');
   await answer(consumed(6));
@@ -282,9 +276,9 @@ test('behind what is passed on before a heartbeat has confirmed anything, nothin
 });
 
 test('a channel that is joined between two lost connections may have missed something: nothing is read for any', async (t) => {
-  const { missed, hear, heard, told, reads, answer } = await blinked(t);
+  const { missed, hear, heard, told, reads, answer, listen } = await blinked(t);
   hear('7');
-  missed.listen('bids', 'b', () => undefined);
+  listen('b');
   missed.lost();
   assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids missed']]);
   missed.listens();
@@ -293,20 +287,20 @@ test('a channel that is joined between two lost connections may have missed some
 });
 
 test('what was held of a channel is not for who joins it anew', async (t) => {
-  const { missed, hear, heard, answer } = await blinked(t);
+  const { missed, hear, heard, answer, listen } = await blinked(t);
   hear('6');
   missed.left('bids', 'a');
   const later: string[] = [];
-  missed.listen('bids', 'a', (payload) => later.push(String(payload)));
+  listen('a', later);
   await answer(consumed(6));
   assert.deepEqual([heard, later], [[], []]);
 });
 
 test('what was held of a channel is for the listener that has taken the place of its first one', async (t) => {
-  const { missed, hear, heard, answer } = await blinked(t);
+  const { hear, heard, answer, listen } = await blinked(t);
   hear('6');
   const later: string[] = [];
-  missed.listen('bids', 'a', (payload) => later.push(String(payload)));
+  listen('a', later);
   await answer(consumed(2));
   assert.deepEqual([heard, later], [[], ['6']]);
 });
@@ -355,13 +349,12 @@ test('what a publisher has told of, and what can not be read, is missed for cert
 });
 
 test('what is heard behind a heartbeat that is yet to be confirmed is not confirmed with it', async (t) => {
-  const { missed, positions, answer } = await setUp(t);
+  const { missed, positions, answer, blink } = await setUp(t);
   positions(consumed(4));
   missed.heardBeat();
   positions(consumed(5));
   missed.confirm();
-  missed.lost();
-  missed.listens();
+  blink();
   assert.deepEqual((await answer(consumed(6)))?.ranges, [{ ...RANGE, from: 4 }]);
 });
 
@@ -400,11 +393,10 @@ for (const [what, happen] of [
 }
 
 test('a connection of this pod that is lost, and that Redis counts still, is not waited for', async (t) => {
-  const { redis, missed, answer } = await setUp(t);
+  const { redis, answer, blink } = await setUp(t);
   redis.listeners = 2;
   redis.ownConnections = 2;
-  missed.lost();
-  missed.listens();
+  blink();
   assert.deepEqual((await answer(consumed(6)))?.ranges, [RANGE]);
 });
 
@@ -442,10 +434,9 @@ for (const [what, options] of [
 }
 
 test('a publisher that tells what Redis may have lost is believed for two minutes behind a lost connection', async (t) => {
-  const { missed, answer, pass } = await setUp(t);
+  const { missed, answer, pass, blink } = await setUp(t);
   assert.equal(missed.mayMiss('bids'), false, 'no connection was lost');
-  missed.lost();
-  missed.listens();
+  blink();
   await answer(consumed(2));
   assert.equal(missed.mayMiss('bids'), true);
   assert.deepEqual((await answer(consumed(4)))?.ranges, [{ ...RANGE, until: 4 }]);
