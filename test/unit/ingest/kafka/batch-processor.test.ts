@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { Publication } from '../../../../src/events/publisher.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { roomForRecords } from '../../../helpers/source-settings.ts';
 import { events, FakeBatch, setUp } from './batch-parts.ts';
@@ -10,6 +11,19 @@ import { turnsUntil } from '../../../helpers/turns-until.ts';
 async function resumed(batch: FakeBatch): Promise<void> {
   await turnsUntil(() => batch.resumes >= batch.pauses);
 }
+
+/** What a publisher does that takes all, while this happens. */
+const taking = (happen: () => unknown) => (): readonly Publication[] => {
+  happen();
+  return [];
+};
+
+/** Messages of the log, from this level on. */
+const said = (lines: readonly Record<string, unknown>[], from: number): unknown[] =>
+  lines.filter(({ level }) => Number(level) >= from).map(({ msg }) => msg);
+
+/** One batch of the other partition. */
+const otherBatch = (values: string[]) => Object.assign(new FakeBatch(values), { partition: 1 });
 
 test('a batch is published in chunks, in order, each committed after the bus has taken it', async () => {
   const { consume, offsets, publisher, metrics } = setUp();
@@ -45,7 +59,7 @@ function withoutFirst(t: TestContext) {
     return new Set(channels);
   };
   const consumeFirst = () => consume(['{"id":"first"}']);
-  const consumeOther = () => consume(Object.assign(new FakeBatch(['{"id":"other"}']), { partition: 1 }));
+  const consumeOther = () => consume(otherBatch(['{"id":"other"}']));
   return { ...parts, away, consumeFirst, consumeOther };
 }
 
@@ -62,10 +76,8 @@ test('a partition whose events the bus does not take is given back and waits unt
   assert.equal(processor.held('bids', 0), undefined);
   const again = await consumeFirst();
   assert.deepEqual([again.committed, publisher.attempts], [[1], 9]);
-  assert.deepEqual(
-    lines.filter(({ level }) => Number(level) >= 30).map(({ msg }) => msg),
-    ['events were not taken; their partition waits until they are', 'events are taken again'],
-  );
+  const expected = ['events were not taken; their partition waits until they are', 'events are taken again'];
+  assert.deepEqual(said(lines, 30), expected);
 });
 
 test('a bus that does not answer holds up the member for a moment only, and its answer counts', async () => {
@@ -133,10 +145,9 @@ test('each attempt leaves out what any attempt before it has published', async (
 
 test('when a publisher throws any other error, no event counts as taken', async () => {
   const { consume, offsets, publisher } = setUp();
-  publisher.failing = () => {
+  publisher.failing = taking(() => {
     if (publisher.attempts === 1) throw new TypeError('a fault');
-    return [];
-  };
+  });
   const { committed } = await consume(events(2));
   assert.deepEqual([offsets(), committed], [[0, 1], [2]]);
 });
@@ -184,10 +195,7 @@ for (const [what, happen, committed] of [
   test(what, async () => {
     const { consume, publisher } = setUp();
     const batch = new FakeBatch(events(600));
-    publisher.failing = () => {
-      happen(batch);
-      return [];
-    };
+    publisher.failing = taking(() => happen(batch));
     await consume(batch);
     assert.deepEqual([publisher.published.length, batch.committed], [500, committed]);
   });
@@ -223,11 +231,9 @@ test('while the dead-letter topic is away the partitions wait that have a letter
   sink.failing = true;
   await consume(['not json']);
   assert.match(processor.held('bids', 0)?.reason ?? '', /the dead-letter topic takes nothing: Kafka is away/);
-  assert.deepEqual(
-    lines.filter(({ level }) => level === 40).map(({ msg }) => msg),
-    ['could not decode a message', 'a partition waits for the dead-letter topic'],
-  );
-  const other = await consume(Object.assign(new FakeBatch(events(2)), { partition: 1 }));
+  const expected = ['could not decode a message', 'a partition waits for the dead-letter topic'];
+  assert.deepEqual(said(lines, 40), expected);
+  const other = await consume(otherBatch(events(2)));
   assert.deepEqual([other.committed, offsets(), processor.held('bids', 1)], [[2], [0, 1], undefined]);
 });
 
@@ -276,9 +282,10 @@ test('a batch of poison messages only is committed', async () => {
 
 test('the time of each publish that the bus has acknowledged is measured', async () => {
   const { consume, publisher, metrics } = setUp();
-  const measured = async () =>
-    (await metrics.publishDuration.get()).values.find(({ metricName }) => metricName?.endsWith('_count'))
-      ?.value;
+  const measured = async () => {
+    const { values } = await metrics.publishDuration.get();
+    return values.find(({ metricName }) => metricName?.endsWith('_count'))?.value;
+  };
   assert.equal(await measured(), 0);
   publisher.failing = (batch) => (publisher.attempts === 1 ? batch : []);
   await consume(events(600));
@@ -289,10 +296,7 @@ test('while nothing is to be consumed a batch waits at its next chunk, keeps its
   const { consume, offsets, processor, publisher, hold } = setUp();
   const batch = new FakeBatch(events(1_200));
   let heldBeats = 0;
-  publisher.failing = () => {
-    hold.reason = 'under pressure';
-    return [];
-  };
+  publisher.failing = taking(() => (hold.reason = 'under pressure'));
   batch.onHeartbeat = () => {
     if (hold.reason === undefined || processor.held('bids', 0) === undefined) return;
     assert.deepEqual(processor.held('bids', 0), { topic: 'bids', partition: 0, reason: 'under pressure' });
@@ -302,10 +306,8 @@ test('while nothing is to be consumed a batch waits at its next chunk, keeps its
   };
   await consume(batch);
   assert.deepEqual(offsets(), range(0, 1_200));
-  assert.deepEqual(
-    [heldBeats, batch.committed, processor.held('bids', 0)],
-    [6, [500, 1000, 1200], undefined],
-  );
+  assert.deepEqual([heldBeats, batch.committed], [6, [500, 1000, 1200]]);
+  assert.equal(processor.held('bids', 0), undefined);
 });
 
 /** Events under so many values of a key, as many bytes each. */
@@ -323,10 +325,8 @@ test('a chunk ends with the bytes of its events times their channels', async () 
 });
 
 test('an event whose bytes times channels are past the bound is a dead letter, and the others are published', async () => {
-  const { consume, offsets, publisher, buriedAs, lines, metrics } = setUp({
-    keys: ['ids'],
-    maxFanoutBytes: 70_000,
-  });
+  const parts = setUp({ keys: ['ids'], maxFanoutBytes: 70_000 });
+  const { consume, offsets, publisher, buriedAs, lines, metrics } = parts;
   publisher.wants = (channel) => channel.includes(':ids=');
   const values = [wide(1, 9, 5_000), wide(1, 10, 7_200), wide(1, 1, 60_000)].flat();
   const { committed } = await consume(values);
@@ -355,10 +355,7 @@ test('records are decoded as far as bytes can be reserved for their whole way', 
   const records = roomForRecords(80_000);
   const { consume, offsets, publisher } = setUp({ records });
   const held: number[] = [];
-  publisher.failing = () => {
-    held.push(records.held);
-    return [];
-  };
+  publisher.failing = taking(() => held.push(records.held));
   const { committed } = await consume(wide(7, 0, 4_000));
   assert.deepEqual([committed, offsets()], [[2, 4, 6, 7], range(0, 7)]);
   for (const bytes of held) assert.ok(bytes > 4_000 && bytes <= 80_000, `${bytes}`);
@@ -387,10 +384,7 @@ test('a batch that takes long is left behind a chunk, so that other partitions g
   const { consume, clock, publisher } = setUp();
   let now = 0;
   clock.now = () => now;
-  publisher.failing = () => {
-    now += 130;
-    return [];
-  };
+  publisher.failing = taking(() => (now += 130));
   const { committed } = await consume(events(2_000));
   assert.deepEqual(committed, [500, 1_000]);
 });
@@ -399,10 +393,7 @@ test('while a chunk is delivered, and while its partition waits for the dead-let
   const { processor, consume, publisher, sink } = setUp();
   const published = (partition: number) => processor.published('bids', partition)?.offset;
   const seen: (number | undefined)[] = [];
-  publisher.failing = () => {
-    seen.push(published(0), published(1));
-    return [];
-  };
+  publisher.failing = taking(() => seen.push(published(0), published(1)));
   await consume(events(700));
   assert.deepEqual([...seen, published(0)], [499, undefined, 699, undefined, undefined]);
   sink.failing = true;
