@@ -108,7 +108,7 @@ export class PlatformaticMember implements GroupMember {
   /** @returns undefined after a stop */
   async #join(): Promise<Session | undefined> {
     const { topics, onAssigned } = this.#options;
-    await this.#cluster.topics(topics);
+    const layoutsBefore = await this.#cluster.topics(topics);
     const assignment = await this.#membership.join();
     // A partition may have been added meanwhile.
     const layouts = await this.#cluster.topics(topics);
@@ -120,6 +120,7 @@ export class PlatformaticMember implements GroupMember {
       membership: this.#membership,
       member: this.#options,
       partitions,
+      layoutsBefore,
       layouts,
       log: this.#options.log,
       isRunning: () => !this.#isCrashed && !this.#stopping.signal.aborted,

@@ -17,7 +17,9 @@ interface SessionOptions {
   readonly membership: Membership;
   readonly member: MemberOptions;
   readonly partitions: readonly MemberPartition[];
-  /** As they were at the join. */
+  /** As they were before the join: a partition that has come since may be nobody's. */
+  readonly layoutsBefore: ReadonlyMap<string, TopicLayout>;
+  /** As they were after it. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;
   readonly isRunning: () => boolean;
   readonly log: Log;
@@ -54,7 +56,7 @@ export class Session implements BatchSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { cluster, layouts, partitions, member, log } = options;
+    const { cluster, layoutsBefore, layouts, partitions, member, log } = options;
     this.#turns = new Set(partitions);
     this.#fetcher = new Fetcher({
       cluster,
@@ -67,7 +69,7 @@ export class Session implements BatchSession {
     });
     this.#topics = new TopicWatch({
       cluster,
-      layouts,
+      layouts: layoutsBefore,
       partitions,
       maxAgeMs: member.timing.metadataMaxAgeMs,
       onLooked: (now) => this.#fetcher.use(now),

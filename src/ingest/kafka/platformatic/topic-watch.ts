@@ -5,7 +5,7 @@ import type { MemberPartition } from './member-partition.ts';
 
 interface TopicWatchOptions {
   readonly cluster: Cluster;
-  /** As they were at the join. */
+  /** As they were before the join. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;
   /** Those of the member. */
   readonly partitions: readonly MemberPartition[];
@@ -53,7 +53,7 @@ export class TopicWatch {
       for (const [topic, { uuid, leaders }] of before) {
         const found = now.get(topic);
         if (found?.uuid === uuid && found.leaders.length === leaders.length) continue;
-        const message = `${topic} has other partitions than at the join`;
+        const message = `${topic} has other partitions than before the join`;
         onChanged(new KafkaError(message, { isRetriable: true }));
         return;
       }

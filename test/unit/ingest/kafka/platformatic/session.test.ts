@@ -40,13 +40,15 @@ interface Fetched {
 interface FakeOptions {
   /** The node that leads each partition, at one look after the other; the last one stays. */
   readonly leaders: readonly (readonly number[])[];
+  /** Before the join; by default as at the first look. */
+  readonly leadersBefore?: readonly number[];
   /** What a broker answers; undefined: nothing, for as long as the session lasts. */
   readonly fetch: (node: number, partitions: readonly MemberPartition[]) => Fetched[] | undefined;
   readonly onBatch?: (batch: RecordBatch) => Promise<void>;
 }
 
 /** A session whose brokers answer as the test says. It is stopped with the test. */
-function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
+function start(t: TestContext, { leaders, leadersBefore, fetch, onBatch }: FakeOptions) {
   const positions = leaders[0]?.map(
     (_, partition) =>
       new MemberPartition({
@@ -58,10 +60,11 @@ function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
       }),
   );
   const partitions = positions ?? [];
-  const layouts = leaders.map((each): ReadonlyMap<string, TopicLayout> => {
+  const layoutOf = (each: readonly number[]): ReadonlyMap<string, TopicLayout> => {
     const layout = { topicId: TOPIC.topicId, uuid: UUID, leaders: each };
     return new Map([[TOPIC.topic, layout]]);
-  });
+  };
+  const layouts = leaders.map(layoutOf);
   const [atJoin = new Map<string, TopicLayout>(), ...later] = layouts;
   const closing = new AbortController();
   const raw = async ({ port }: BrokerAddress): Promise<FetchResponse> => {
@@ -105,6 +108,7 @@ function start(t: TestContext, { leaders, fetch, onBatch }: FakeOptions) {
       onAnswer: () => undefined,
     },
     partitions,
+    layoutsBefore: leadersBefore === undefined ? atJoin : layoutOf(leadersBefore),
     layouts: atJoin,
     isRunning: () => true,
     log: createLog('info', { write: (line: string) => void lines.push(line) }),
@@ -157,6 +161,20 @@ test('a broker that refuses the member ends its session', async (t) => {
     },
   });
   await assert.rejects(run, refusal);
+});
+
+test('a partition that was added while the group shared out those of before has the member join again', async (t) => {
+  const { run, looks } = start(t, {
+    leadersBefore: [1],
+    leaders: [[1, 1]],
+    fetch: () => {
+      throw new KafkaError('fetching: connect ECONNREFUSED', { isRetriable: true });
+    },
+  });
+  let hasEnded = false;
+  void run.then(() => (hasEnded = true));
+  await turnsUntil(() => hasEnded || looks() >= 3);
+  assert.ok(hasEnded);
 });
 
 test('a broker that is out of reach is told once, and asked again', async (t) => {
