@@ -56,10 +56,11 @@ interface Beat {
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
-  #isConnected = false;
+  /** Number of the listening connection; undefined while there is none. */
+  #connection: number | undefined;
   #connections = 0;
-  /** The channel by which the pod hears itself over the present connection; undefined until it is joined. */
-  #channel: string | undefined;
+  /** Of the present connection; undefined until it is joined. Until then the pod hears itself by the channel that all have joined. */
+  #joined: string | undefined;
   /** Aborts when the connection is lost. */
   #lost = new AbortController();
   /** Of the server at the last heartbeat over this connection. */
@@ -96,13 +97,13 @@ export class Heartbeat {
   start(): void {
     this.#isRefused = false;
     this.#timer = setInterval(() => this.#tick(), this.#options.timing.beatMs).unref();
-    void this.#join();
+    this.#begin();
   }
 
   /** Redis refuses the pod a channel of its own: until it does not, this pod can't tell what it misses. */
   refused(): void {
     this.#isRefused = true;
-    if (this.#isConnected) this.#options.gaps.assumeMissed();
+    if (this.#connection !== undefined) this.#options.gaps.assumeMissed();
   }
 
   stop(): void {
@@ -114,14 +115,13 @@ export class Heartbeat {
   /** All channels are joined on a new connection. */
   connected(): void {
     this.#connections += 1;
-    this.#isConnected = true;
+    this.#connection = this.#connections;
     this.#replicationId = undefined;
     if (this.#isRefused) this.#options.gaps.assumeMissed();
-    void this.#join();
+    this.#begin();
   }
 
   disconnected(): void {
-    this.#isConnected = false;
     this.#stopHearing();
     this.#options.gaps.suspectAll();
   }
@@ -144,13 +144,13 @@ export class Heartbeat {
 
   /** Whether this pod listens to the server that it publishes to. It counts as that where Redis can't be asked. */
   async listensHere(): Promise<boolean> {
-    const { commands, listening, countsReceivers, names, pod } = this.#options;
+    const { commands, listening, countsReceivers } = this.#options;
     if (!countsReceivers || this.#timer === undefined) return true;
     const id = randomUUID();
     this.#unheard.add(id);
     try {
       // Until it hears itself over this connection alone, one that is lost may be counted.
-      const [reply] = await commands.send([['PUBLISH', this.#channel ?? names.podChannel(pod), id]]);
+      const [reply] = await commands.send([['PUBLISH', this.#channel, id]]);
       if (reply === undefined || 'error' in reply) return true;
       // What comes over a replica is not counted.
       if (reply.value === 0) return false;
@@ -167,12 +167,12 @@ export class Heartbeat {
       this.#timer === undefined ||
       this.#isSending ||
       this.#waiting !== undefined ||
-      this.#channel === undefined
+      this.#connection === undefined
     )
       return;
     if (!this.#options.publishing.canProbe) return;
     this.#isSending = true;
-    void this.#send(this.#channel)
+    void this.#send(this.#connection)
       .catch((thrown: unknown) => {
         this.#waiting = undefined;
         this.#options.log.debug({ reason: messageOf(thrown) }, 'no heartbeat');
@@ -180,22 +180,32 @@ export class Heartbeat {
       .finally(() => (this.#isSending = false));
   }
 
+  get #channel(): string {
+    const { names, pod } = this.#options;
+    return this.#joined ?? names.podChannel(pod);
+  }
+
+  /** At once, since what is published before the first heartbeat counts as missed. */
+  #begin(): void {
+    this.beat();
+    if (this.#timer !== undefined && this.#connection !== undefined) void this.#join();
+  }
+
   async #join(): Promise<void> {
-    if (this.#timer === undefined || !this.#isConnected) return;
     const { own, names, pod, refused } = this.#options;
     const lost = (this.#lost = new AbortController());
     const channel = names.connectionChannel(pod, this.#connections);
     await own.join(channel, (payload) => this.heard(payload.toString()), refused, lost.signal);
     if (lost.signal.aborted) return;
     this.#isRefused = false;
-    this.#channel = channel;
-    this.beat();
+    this.#joined = channel;
   }
 
   #stopHearing(): void {
     this.#lost.abort();
-    if (this.#channel !== undefined) this.#options.listening.leave(this.#channel);
-    this.#channel = undefined;
+    if (this.#joined !== undefined) this.#options.listening.leave(this.#joined);
+    this.#joined = undefined;
+    this.#connection = undefined;
     this.#waiting = undefined;
   }
 
@@ -216,7 +226,7 @@ export class Heartbeat {
   /** What comes over a connection that is still being made says nothing. */
   #checkDeafness(): void {
     const { listening, publishing } = this.#options;
-    const reads = this.#isConnected && listening.bytesRead !== this.#bytesRead;
+    const reads = this.#connection !== undefined && listening.bytesRead !== this.#bytesRead;
     this.#bytesRead = listening.bytesRead;
     if (this.#hasHeard) this.#deafness.heard();
     else if (reads || this.#isPaused || this.#isRefused || !publishing.canProbe) this.#deafness.unknown();
@@ -224,18 +234,18 @@ export class Heartbeat {
     this.#hasHeard = false;
   }
 
-  async #send(channel: string): Promise<void> {
+  async #send(connection: number): Promise<void> {
     const { publishing, listening, gaps, certainty, countsReceivers, timing } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
     // Before Redis replies on one connection, the message may have come over the other.
     this.#waiting = { id, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
-    const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
-    if (channel !== this.#channel) return;
+    const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, this.#channel, id);
+    if (connection !== this.#connection) return;
     if (receivers === 0 && countsReceivers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.
       const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);
-      if (channel !== this.#channel) return;
+      if (connection !== this.#connection) return;
       if (isAlive) certainty.doubt();
       this.#reconnect('the connections to Redis are to different servers; connecting again');
       return;

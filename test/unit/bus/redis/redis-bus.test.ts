@@ -269,6 +269,7 @@ test('a pod that listens to a replica listens anew, though the master still coun
   redis.listening.vanish();
   redis.listening.isAtReplica = true;
   await listenAgain();
+  await beat();
   redis.listening.isAtReplica = false;
   assert.equal(redis.listening.reconnects, 1);
 });
