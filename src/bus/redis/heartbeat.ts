@@ -31,7 +31,7 @@ interface HeartbeatOptions {
   readonly names: BusNames;
   readonly pod: string;
   readonly own: OwnChannels;
-  /** What the pod does where Redis refuses it a channel of its own. */
+  /** Called, and logged, where Redis refuses the pod a channel of its own. */
   readonly refused: Refused;
   readonly timing: BusTiming;
   readonly log: Log;
@@ -59,7 +59,7 @@ export class Heartbeat {
   /** Number of the listening connection; undefined while there is none. */
   #connection: number | undefined;
   #connections = 0;
-  /** Of the present connection; undefined until it is joined. Until then the pod hears itself by the channel that all have joined. */
+  /** The channel of the present connection alone; until it is joined, the pod hears itself by the one that all connections join. */
   #joined: string | undefined;
   /** Aborts when the connection is lost. */
   #lost = new AbortController();
@@ -152,7 +152,7 @@ export class Heartbeat {
       // Until it hears itself over this connection alone, one that is lost may be counted.
       const [reply] = await commands.send([['PUBLISH', this.#channel, id]]);
       if (reply === undefined || 'error' in reply) return true;
-      // What comes over a replica is not counted.
+      // A master counts none of those that listen to its replicas.
       if (reply.value === 0) return false;
       await listening.fence();
       return !this.#unheard.has(id);

@@ -209,7 +209,7 @@ export class MissedMessages {
     this.#positions = new HeardPositions(this.#confirmed);
     this.#atBeat = this.#confirmed;
     for (const topic of this.#listeners.keys()) if (this.#hold(topic, false)) this.#options.lost(topic);
-    // What comes of others is passed on, though something before it may be missing: that would be a copy if it were read.
+    // Messages of other topics are passed on at once: one that came before them would be dropped as a copy if it were read.
     this.#confirmed.keep((topic) => this.#held.has(topic));
   }
 

@@ -275,6 +275,14 @@ test('behind what is passed on before a heartbeat has confirmed anything, nothin
   assert.deepEqual(told.slice(2), ['bids lost']);
 });
 
+test('nor behind what is passed on once reading has been given up', async (t) => {
+  const { missed, hear, told } = await blinked(t);
+  hear('6'.repeat(MAX_BYTES));
+  assert.deepEqual(told, ['bids lost', 'bids missed']);
+  missed.lost();
+  assert.deepEqual(told, ['bids lost', 'bids missed']);
+});
+
 test('a channel that is joined between two lost connections may have missed something: nothing is read for any', async (t) => {
   const { missed, hear, heard, told, reads, answer, listen } = await blinked(t);
   hear('7');
