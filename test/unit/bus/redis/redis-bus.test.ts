@@ -260,6 +260,20 @@ test('a pod that reads what has piled up, behind which the reply to SUBSCRIBE is
   assert.deepEqual(deaf, []);
 });
 
+test('the first heartbeat of a connection waits for no channel, since what is published before it counts as missed', async (t) => {
+  const { redis, bus, relisten } = setUp(t);
+  bus.start();
+  redis.listening.connect();
+  redis.commands.connect();
+  await setImmediate();
+  t.mock.method(redis.listening, 'join', () => new Promise(() => undefined));
+  const sent: string[] = [];
+  t.mock.method(redis.listening, 'deliver', (channel: string) => sent.push(channel));
+  relisten();
+  await setImmediate();
+  assert.equal(sent.filter((channel) => channel.startsWith('@pod:')).length, 1);
+});
+
 test('a pod that listens to a replica listens anew, though the master still counts a connection of the pod that is lost', async (t) => {
   const { redis, bus, beat, listenAgain } = setUp(t);
   bus.start();
