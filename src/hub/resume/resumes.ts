@@ -157,7 +157,11 @@ export class Resumes {
    */
   #goLive(group: Group, subscriber: Subscriber, cursor: unknown): void {
     const { position, afterWaiting } = this.#services;
-    const at = position(group.plan.topic);
+    const heard = position(group.plan.topic);
+    const got = parseCursor(cursor);
+    // A client may have got more than this pod can know of. Sent back, it would get that once more from the next pod.
+    const isAhead = got !== undefined && got.epoch === heard?.epoch && got.sequence > heard.sequence;
+    const at = isAhead ? got : heard;
     afterWaiting(() => {
       this.#greet(group, subscriber, at, cursor === null && at !== undefined ? 'new' : 'lost', cursor);
       group.takeOver([subscriber]);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { NoHistory } from '../../../../src/bus/history.ts';
 import { Random } from '../../../helpers/random.ts';
 import { heldExecutions, operation, settled, setUp } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
@@ -57,6 +58,22 @@ test('a cursor that is older than what is kept, or newer than any event, recover
   await inTurns(t, () => assert.deepEqual(client.greetings, [true, false, false]));
   await publish([21]);
   assert.deepEqual(client.heard, [undefined, undefined, 21]);
+});
+
+test('a client that has got more than its pod knows of keeps its cursor where nothing can be read', async (t) => {
+  const { bus, lostOne, publish } = world(t);
+  const client = await lostOne();
+  const heard = bus.position('bids');
+  client.connect();
+  await publish([1, 2]);
+  await inTurns(t, () => assert.deepEqual(client.heard, [1, 2]));
+  client.disconnect();
+  const { cursor } = client;
+  t.mock.method(bus, 'position', () => heard);
+  t.mock.method(bus, 'readHistory', () => Promise.reject(new NoHistory('bids', 'GET is not permitted')));
+  client.connect();
+  await inTurns(t, () => assert.deepEqual(client.greetings, [true, true, false]));
+  assert.deepEqual([client.heard, client.cursor], [[1, 2, undefined], cursor]);
 });
 
 test('a topic without history has no cursors', async () => {
