@@ -201,6 +201,18 @@ for (const [what, happen, committed] of [
   });
 }
 
+test('for a batch that is taken away while it waits no further heartbeat is sent, and nothing published', async () => {
+  const { consume, publisher } = setUp();
+  const batch = new FakeBatch(events(1));
+  publisher.failing = (publications) => {
+    batch.assigned = false;
+    batch.beats = 0;
+    return publications;
+  };
+  await consume(batch);
+  assert.deepEqual([publisher.attempts, batch.beats, batch.committed], [1, 0, []]);
+});
+
 test('an error of a heartbeat reaches the driver, which joins the group again', async () => {
   const { consume, publisher } = setUp();
   const batch = new FakeBatch(events(600));

@@ -2,19 +2,26 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { apiVersionsV3 } from '@platformatic/kafka';
-import type { PasswordCredentials } from '../../../../../src/ingest/kafka/credentials/credentials.ts';
+import type {
+  PasswordCredentials,
+  TlsCredentials,
+} from '../../../../../src/ingest/kafka/credentials/credentials.ts';
 import { Connections } from '../../../../../src/ingest/kafka/platformatic/connections.ts';
 import { FakeBroker, KEY } from './fake-broker.ts';
 import { turnsUntil } from '../../../../helpers/turns-until.ts';
 
-async function setUp(t: TestContext, mechanism: PasswordCredentials['mechanism']) {
+async function setUp(
+  t: TestContext,
+  mechanism: PasswordCredentials['mechanism'],
+  tls?: () => TlsCredentials,
+) {
   const broker = await FakeBroker.start(t);
   const sasl = { mechanism, username: () => 'user', password: () => 'open sesame' };
   const connection = {
     brokers: [],
     clientId: 'test',
     rack: undefined,
-    credentials: { tls: undefined, sasl },
+    credentials: { tls, sasl },
   };
   const connections = new Connections({ connection, requestTimeoutMs: 60_000, onAnswer: () => undefined });
   t.after(() => connections.close());
@@ -40,6 +47,16 @@ test('a broker that has closed its connection is connected to again', async (t) 
   await assert.rejects(ask(), { isRetriable: true });
   broker.hangsUp = false;
   await ask();
+});
+
+test('certificates that can’t be read are read again for the next request', async (t) => {
+  let reads = 0;
+  const { ask } = await setUp(t, 'plain', () => {
+    reads += 1;
+    throw new Error(`no such file, read ${reads}`);
+  });
+  await assert.rejects(ask(), /no such file, read 1/);
+  await assert.rejects(ask(), /no such file, read 2/);
 });
 
 test('a request waits while its connection authenticates again, for which brokers would close it', async (t) => {
