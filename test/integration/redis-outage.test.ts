@@ -21,6 +21,7 @@ test('while Redis is away the pod commits nothing; when Redis is back, the pod p
   const gateway = await startReady(t, {
     GRAPH: await itemGraph(t, topic),
     ...podSettings(topic, redis.url),
+    // One is told where Redis was lost before the pod's first heartbeat.
     ON_GAP: 'tell',
     LOG_LEVEL: 'debug',
   });
@@ -46,9 +47,6 @@ test('while Redis is away the pod commits nothing; when Redis is back, the pod p
   await redis.start();
   const items = () => received.data.flatMap((data) => data?.item.n ?? []);
   while (items().length < 400) await received.until(received.results.length + 1);
-  // A Redis that has forgotten everything can't say that nothing was missed.
-  while (!received.results.some(({ extensions }) => extensions?.['gap'] !== undefined))
-    await received.until(received.results.length + 1);
   assert.deepEqual(items(), range(0, 400));
   assert.equal(await gateway.stop(), 0);
 });
