@@ -18,15 +18,16 @@ const FOR_EVER = '3600';
 /** In an endless drain the gateway closes one socket each half second: the last one outlives any test. */
 const MANY = 80;
 
-/** So many sockets with a subscription each, in the order in which they were opened. */
+/** So many further sockets with a subscription each, in the order in which they were opened. */
 async function subscribe(t: TestContext, gateway: GatewayProcess, count: number): Promise<RawSocket[]> {
+  const before = await gateway.metric('sluice_subscribers');
   const sockets: RawSocket[] = [];
   for (let index = 0; index < count; index += 1) {
     const socket = await connectAndInit(t, gateway.graphqlUrl);
     socket.subscribe('1', 'subscription { item { n tags } }');
     sockets.push(socket);
   }
-  await gateway.untilMetric('sluice_subscribers', count);
+  await gateway.untilMetric('sluice_subscribers', before + count);
   return sockets;
 }
 
@@ -56,6 +57,16 @@ test('after the drain delay the pod refuses new sockets, and sockets that are st
   await gateway.postEvent('items', { id: 1, n: 7 });
   await last?.until(({ type }) => type === 'next');
   assert.equal(last?.webSocket.readyState, WebSocket.OPEN);
+});
+
+test('a pod that drains is unready first, and until the drain delay is over its sockets get events, and new ones come', async (t) => {
+  const gateway = await startItems(t, { DRAIN_DELAY_SECONDS: FOR_EVER });
+  const before = await subscribe(t, gateway, 1);
+  gateway.child.kill('SIGTERM');
+  await gateway.untilNotReady(/draining/);
+  const later = await subscribe(t, gateway, 1);
+  await gateway.postEvent('items', { id: 1, n: 7 });
+  for (const socket of [...before, ...later]) await socket.until(({ type }) => type === 'next');
 });
 
 for (const first of ['SIGTERM', 'SIGINT'] as const) {

@@ -96,7 +96,7 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       for (const pod of [gateway, locked]) await assertDiscreet(pod);
     });
 
-    it(`${name}: tokens of an endpoint, and new ones for connections that outlive them`, async (t) => {
+    it(`${name}: OAUTHBEARER with tokens of an endpoint, and new ones for connections that outlive them`, async (t) => {
       const { kafka, issuer } = await withIssuer(t, client);
       issuer.claims = { lifeSeconds };
       const began = performance.now();
@@ -121,7 +121,7 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       );
     });
 
-    it(`${name}: a token from a file, and the one that takes its place without the gateway being started anew`, async (t) => {
+    it(`${name}: OAUTHBEARER with a token from a file, and the one that takes its place without the gateway being started anew`, async (t) => {
       const guarded = await guardedKafka();
       const kafka = await guarded.access(t, 'token', client);
       const { issuer } = guarded;
@@ -157,7 +157,7 @@ describe('a gateway and its connections to Kafka', CONCURRENCY, () => {
       await assertDiscreet(gateway);
     });
 
-    it(`${name}: tokens that the package for Amazon MSK signs, and new ones before they expire`, async (t) => {
+    it(`${name}: OAUTHBEARER with tokens that the package for Amazon MSK signs, and new ones before they expire`, async (t) => {
       const { kafka, issuer } = await withIssuer(t, client);
       issuer.claims = { lifeSeconds };
       // The broker takes the issuer's tokens only; what signs says for which region it was asked.
@@ -261,7 +261,7 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
       assert.deepEqual([...new Set(told)], ['the Kafka consumer ended; starting another']);
     });
 
-    it(`${name}: brokers are shown a certificate, also for dead letters, and a new one without the gateway being started anew`, async (t) => {
+    it(`${name}: with mutual TLS brokers are shown a certificate, also for dead letters, and a new one without the gateway being started anew`, async (t) => {
       const guarded = await guardedKafka();
       const kafka = await guarded.access(t, 'certificate', client);
       const [authority, next] = [await Authority.create(t), await Authority.create(t)];

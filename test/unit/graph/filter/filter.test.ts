@@ -227,10 +227,15 @@ const VIEWERS: readonly (readonly [where: string, event: Event, viewer: Json, pa
   ['{ not: { state_text: { in: "$viewer.states" } } }', { state_text: 'a' }, { states: ['b', ''] }, false],
   ['{ note: { in: ["", "$viewer.org"] } }', { note: '' }, { org: 'a' }, true],
   ['{ note: { in: [null, "$viewer.org"] } }', { note: null }, { org: 'a' }, true],
-  // Numbers to which JavaScript rounds others.
+];
+
+/** JavaScript rounds others to these. */
+const BEYOND_INTEGERS: typeof VIEWERS = [
   ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 2 ** 53 }, { id: 2 ** 53 }, false],
   ['{ price: { eq: "$viewer.id" } }', { price: 2 ** 53 }, { id: 2 ** 53 }, false],
   ['{ price: { lte: "$viewer.id" } }', { price: 5 }, { id: 2 ** 53 }, false],
+  ['{ price: { lte: "$viewer.id" } }', { price: 5 }, { id: 1e20 }, false],
+  ['{ price: { gte: "$viewer.id" } }', { price: 5 }, { id: -(2 ** 53) }, false],
   ['{ state_text: { in: "$viewer.ids" } }', { state_text: 'a' }, { ids: ['a', 2 ** 53] }, false],
   ['{ bid_id: { eq: "$viewer.id" } }', { bid_id: 2 ** 53 }, { id: String(2 ** 53) }, false],
   ['{ bid_id: { ne: "$viewer.id" } }', { bid_id: 2 ** 53 }, { id: 'a' }, false],
@@ -244,13 +249,16 @@ const VIEWERS: readonly (readonly [where: string, event: Event, viewer: Json, pa
   ['{ price: { eq: "$viewer.price" } }', { price: 0.5 }, { price: 0.5 }, true],
 ];
 
-describe('@filter on the viewer', () => {
-  for (const [where, event, viewer, passes] of VIEWERS) {
-    it(`${passes ? 'passes' : 'rejects'} ${JSON.stringify(event)} by ${where} for ${JSON.stringify(viewer)}`, async (t) => {
+for (const [name, rows] of [
+  ['@filter on the viewer', VIEWERS],
+  ['@filter on the viewer takes no integer beyond 2^53 for a viewer', BEYOND_INTEGERS],
+] as const) {
+  for (const [where, event, viewer, passes] of rows) {
+    test(`${name}: ${passes ? 'passes' : 'rejects'} ${JSON.stringify(event)} by ${where} for ${JSON.stringify(viewer)}`, async (t) => {
       assert.equal((await passing(t, where, {}))?.(event, viewer), passes);
     });
   }
-});
+}
 
 test('a filter requires one comparison that must hold, of those with arguments the one that tells most apart', async (t) => {
   const texts = Array.from({ length: 17 }, (_, n) => `${n}`);
