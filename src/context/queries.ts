@@ -10,7 +10,7 @@ import { beginExecution, endExecution } from './execution-span.ts';
 import { PendingQuery } from './pending-query.ts';
 
 export interface QueryServices extends ExecutionBounds {
-  readonly executor: Pick<Executor, 'execute' | 'failure'>;
+  readonly executor: Pick<Executor, 'execute' | 'failure' | 'writable'>;
   readonly contexts: Pick<Contexts, 'queryExecution'>;
 }
 
@@ -82,7 +82,8 @@ export class Queries {
   #begin({ operation, variables, viewer, owner, span: parent }: Query, pending: PendingQuery): void {
     const { executor, contexts } = this.#services;
     const span = beginExecution(parent, operation.kind, operation);
-    const settle = (result: ExecutionResult): void => {
+    const settle = (executed: ExecutionResult): void => {
+      const result = executor.writable(operation, executed);
       endExecution(span, result);
       pending.settle(result);
     };

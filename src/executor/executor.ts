@@ -188,6 +188,11 @@ export class Executor {
     return this.#errors.failure(operation, thrown);
   }
 
+  /** The result of a query or mutation, or one that says that JSON can't hold it. */
+  writable(operation: Operation, result: ExecutionResult): ExecutionResult {
+    return this.#errors.writable(operation, result);
+  }
+
   /**
    * Counts and logs a result that can't be written as JSON.
    *

@@ -1,8 +1,17 @@
-import { isObjectType, TypeInfo, visit, visitWithTypeInfo, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Operation } from './operation.ts';
 
 /**
- * Names of the schema for the fields of documents, `Type.field`: there are as many as the schema has fields. The type is
+ * What the schema says of the fields of documents. Names, `Type.field`: there are as many as the schema has fields. The type is
  * the one that the document selects the field from, which may be an interface.
  */
 export class FieldNames {
@@ -10,6 +19,7 @@ export class FieldNames {
   /** By node of a field; and documents that have been read. */
   readonly #names = new WeakMap<object, string>();
   readonly #read = new WeakSet<object>();
+  readonly #withCustomScalars = new WeakSet<object>();
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -19,6 +29,12 @@ export class FieldNames {
   of(operation: Operation, node: unknown): string {
     this.#readFields(operation);
     return this.#names.get(node as object) ?? this.#rootType(operation);
+  }
+
+  /** Whether the document selects values of scalars that GraphQL does not specify: they may serialise to anything. */
+  hasCustomScalars(operation: Operation): boolean {
+    this.#readFields(operation);
+    return this.#withCustomScalars.has(operation.document);
   }
 
   /** @param field of the operation's root type */
@@ -35,12 +51,15 @@ export class FieldNames {
     this.#read.add(document);
     const types = new TypeInfo(this.#schema);
     const names = this.#names;
+    const withCustomScalars = this.#withCustomScalars;
     visit(
       document,
       visitWithTypeInfo(types, {
         Field(node) {
           const type = types.getParentType();
           if (type != null) names.set(node, `${type.name}.${node.name.value}`);
+          const selected = getNamedType(types.getType());
+          if (isScalarType(selected) && !isSpecifiedScalarType(selected)) withCustomScalars.add(document);
         },
       }),
     );

@@ -16,6 +16,17 @@ export const INTERNAL_CODE = 'INTERNAL_SERVER_ERROR';
 /** Of a result that JSON can't hold, since a scalar serialises to something that JSON does not have. */
 export const UNSERIALISABLE_CODE = 'UNSERIALISABLE_RESULT';
 
+/** What clients get in its place. */
+export const UNSERIALISABLE: ExecutionResult = {
+  errors: [
+    new GraphQLError(
+      'The result cannot be written as JSON: a scalar serialises to something that JSON does not have.',
+      { extensions: { code: UNSERIALISABLE_CODE } },
+    ),
+  ],
+  data: null,
+};
+
 const INTERNAL_MESSAGE = 'Internal server error';
 
 /** A list of an event may have any number of items, and an error takes more bytes than the null of its item. */
@@ -101,13 +112,25 @@ export class ResultErrors {
     return this.presented(operation, { errors: [thrown as GraphQLError], data: null }, undefined);
   }
 
+  /** @returns in place of a result that JSON can't hold, one that says so, which is counted and logged */
+  writable(operation: Operation, result: ExecutionResult): ExecutionResult {
+    if (!this.#names.hasCustomScalars(operation)) return result;
+    try {
+      JSON.stringify(result.data);
+      return result;
+    } catch (thrown) {
+      this.unserialisable(operation, undefined, thrown);
+      return UNSERIALISABLE;
+    }
+  }
+
   /**
    * Counts and logs a result that can't be written, which is a fault as a whole.
    *
-   * @param field of the operation's root type
+   * @param field of the operation's root type; undefined: the type itself is told
    * @param thrown by JSON.stringify
    */
-  unserialisable(operation: Operation, field: string, thrown: unknown): void {
+  unserialisable(operation: Operation, field: string | undefined, thrown: unknown): void {
     const fault = {
       path: undefined,
       thrown: new TypeError(
@@ -115,7 +138,9 @@ export class ResultErrors {
         { cause: thrown },
       ),
     };
-    const tally = { field: this.#names.ofRoot(operation, field), code: UNSERIALISABLE_CODE, count: 1, fault };
+    const name =
+      field === undefined ? this.#names.of(operation, field) : this.#names.ofRoot(operation, field);
+    const tally = { field: name, code: UNSERIALISABLE_CODE, count: 1, fault };
     this.#report(operation, [tally]);
   }
 

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { UNSERIALISABLE_CODE } from '../executor/result-errors.ts';
+import { UNSERIALISABLE } from '../executor/result-errors.ts';
 import type { Message } from '../events/message.ts';
 import { cursorOf } from './resume/cursor.ts';
 
@@ -138,11 +138,6 @@ function serialize(result: ExecutionResult, source: ResultSource | undefined): s
     return JSON.stringify(result);
   } catch (error) {
     source?.unserialisable(error);
-    const message =
-      'The result cannot be written as JSON: a scalar serialises to something that JSON does not have.';
-    return JSON.stringify({
-      errors: [{ message, extensions: { code: UNSERIALISABLE_CODE } }],
-      data: null,
-    });
+    return JSON.stringify(UNSERIALISABLE);
   }
 }

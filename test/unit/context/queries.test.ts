@@ -19,6 +19,7 @@ function setUp(execute: Execute, { places = 2, timeoutMs = 60_000 } = {}) {
     executor: {
       execute: (_operation, _root, context, { name }) => execute(context as GraphContext, String(name)),
       failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
+      writable: (_operation, result) => result,
     },
     contexts: contextsOf(),
     limiter,

@@ -308,3 +308,21 @@ it('a result without errors is passed on as it is', () => {
   assert.equal(errors, undefined);
   assert.equal(executor.counts.fallback, 0);
 });
+
+it('a result that JSON can’t hold is counted for the root type', () => {
+  const counted: unknown[] = [];
+  const executor = executorFor(buildSchema('scalar Big type Query { big: Big }'), {
+    failed: (...one) => counted.push(one),
+  });
+  const data = { big: 1n };
+  assert.deepEqual(shown(executor.writable(prepared(executor, '{ big }'), { data })), [
+    {
+      message:
+        'The result cannot be written as JSON: a scalar serialises to something that JSON does not have.',
+      code: 'UNSERIALISABLE_RESULT',
+    },
+  ]);
+  assert.deepEqual(counted, [['Query', 'UNSERIALISABLE_RESULT', 1]]);
+  const whole = { data: { big: '1' } };
+  assert.equal(executor.writable(prepared(executor, '{ big }'), whole), whole);
+});

@@ -7,7 +7,8 @@ import type { HttpResponse } from '../../../../src/transports/http/http-response
 import { CLIENT, GRAPHQL_RESPONSE, messageOf, post, resultOf, transports } from './whole.ts';
 
 const schema = buildSchema(`
-  type Query { hello(name: String!): String fails: String secret: String }
+  scalar Big
+  type Query { hello(name: String!): String fails: String secret: String big: Big }
   type Mutation { add(n: Int!): Int }
   type Subscription { tick: Int }
 `);
@@ -17,6 +18,7 @@ const resolvers = {
     fails: () => {
       throw new Error('no such house');
     },
+    big: () => 2n ** 64n,
   },
   Mutation: { add: async (_root: unknown, { n }: { n: number }) => n + 1 },
 };
@@ -88,6 +90,15 @@ describe('HttpTransport', () => {
       }
     });
   }
+
+  it('answers with an error where JSON can’t hold the result', async () => {
+    const response = await posted({ query: '{ other: big }' });
+    const { data, errors: [error] = [] } = resultOf(response);
+    assert.deepEqual(
+      [response.status, data, error?.extensions],
+      [200, null, { code: 'UNSERIALISABLE_RESULT' }],
+    );
+  });
 
   it('answers a mutation', async () => {
     assert.deepEqual(resultOf(await posted({ query: 'mutation { add(n: 1) }' })), { data: { add: 2 } });
