@@ -42,6 +42,8 @@ interface HeartbeatOptions {
 /** A message to oneself that has not come back. */
 interface Beat {
   readonly id: string;
+  /** By which it was sent. */
+  readonly channel: string;
   readonly versions: ReadonlyMap<string, string | null>;
   /** Ticks in a row at which nothing had come. Time alone says little: this process may have stood still. */
   readonly silentTicks: number;
@@ -212,7 +214,10 @@ export class Heartbeat {
   #tick(): void {
     const { listening, timing } = this.#options;
     const waiting = this.#waiting;
-    if (waiting !== undefined && !this.#isPaused) {
+    if (waiting !== undefined && waiting.channel !== this.#channel && !this.#isSending) {
+      // A connection that is lost may have been counted for this one, which never gets it then: another one is sent.
+      this.#waiting = undefined;
+    } else if (waiting !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
       if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
       else if (silentTicks * timing.beatMs >= timing.silenceMs) {
@@ -239,8 +244,9 @@ export class Heartbeat {
     this.#beats += 1;
     const id = String(this.#beats);
     // Before Redis replies on one connection, the message may have come over the other.
-    this.#waiting = { id, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
-    const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, this.#channel, id);
+    const channel = this.#channel;
+    this.#waiting = { id, channel, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
+    const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
     if (connection !== this.#connection) return;
     if (receivers === 0 && countsReceivers) {
       // What this connection missed is found out on the next one, which has to hear what is published here.

@@ -288,6 +288,23 @@ test('a pod that listens to a replica listens anew, though the master still coun
   assert.equal(redis.listening.reconnects, 1);
 });
 
+test('a pod that listens to another server does not wait for its first heartbeat, which a lost connection was sent, as long as others’ messages come', async (t) => {
+  const { redis, bus, beat, relisten } = setUp(t);
+  bus.start();
+  redis.listening.connect();
+  redis.commands.connect();
+  await beat();
+  redis.listening.vanish();
+  redis.listening.isDeaf = true;
+  // The connection's own channel is joined once the first heartbeat has been sent.
+  relisten();
+  for (let beats = 0; beats < 2; beats += 1) {
+    redis.listening.bytesRead += 1_000;
+    await beat();
+  }
+  assert.equal(redis.listening.reconnects, 1);
+});
+
 test('a pod that hears nothing, while Redis says that others listen, is deaf, until it hears itself', async (t) => {
   const { deaf, beat, listenAgain } = await lostFor(t, DEAF_BEATS);
   assert.deepEqual(deaf, []);
@@ -612,7 +629,7 @@ test('a pod that does not read what it publishes publishes no more than a bound'
   await publishing;
 });
 
-const HELD = { partition: 0, log: 'id/0', start: 0, leaderEpoch: 3, lastEpoch: 3 };
+const HELD = { partition: 0, log: 'id/0', start: 0, leaderEpoch: 3, lastEpoch: 3, lastFrom: undefined };
 const consumedTo = (next: number, assignedAt = 7): ConsumedTopic[] => [
   { topic: 'bids', count: 1, partitions: [{ ...HELD, next, until: next, assignedAt }] },
 ];
