@@ -67,9 +67,11 @@ export class GapDetector {
     for (const topic of this.#channels.keys()) this.#suspects.add(topic);
   }
 
-  /** The topic is read, from its history or from Kafka, from where this pod had heard it: versions are not needed for that. */
+  /**
+   * The topic is read, from its history or from Kafka, from where this pod had heard it: versions are not needed for that.
+   * Its channels may be joined only over the next connection, if they were asked for while this one was silent.
+   */
   trust(topic: string): void {
-    if (!this.#channels.has(topic)) return;
     this.#suspects.delete(topic);
     this.#trusted.add(topic);
   }
