@@ -15,6 +15,8 @@ export interface ConsumedPartition {
   readonly until: number;
   /** Leader epoch of the last record before `until`. */
   readonly lastEpoch: number | undefined;
+  /** Offset of the first record of that epoch, of those that the pod has been handed; undefined: not known. */
+  readonly lastFrom: number | undefined;
 }
 
 export interface ConsumedTopic {
@@ -28,7 +30,7 @@ export interface ConsumedTopic {
 /** Records of one partition that are read again. */
 export interface LogRange extends Pick<
   ConsumedPartition,
-  'partition' | 'log' | 'leaderEpoch' | 'until' | 'lastEpoch'
+  'partition' | 'log' | 'leaderEpoch' | 'until' | 'lastEpoch' | 'lastFrom'
 > {
   /** The first offset; `leaderEpoch` is that of the record before. */
   readonly from: number;
@@ -51,8 +53,8 @@ export interface Consumption {
   /**
    * Reads what was published of a topic once more, as it was published.
    *
-   * @throws if the log has another name, does not hold all of it any more, or its last record is of another leader epoch, so that it
-   *   may have come in place of what was published; if an event can't be made of a record as it could before; if the signal aborts
+   * @throws if the log has another name, does not hold all of it any more, or has a record of another leader epoch, which may have
+   *   come in place of what was published; if an event can't be made of a record as it could before; if the signal aborts
    */
   read(topic: string, ranges: readonly LogRange[], reader: Reader, signal: AbortSignal): Promise<void>;
 }

@@ -69,14 +69,14 @@ export class Answers {
     return Array.from({ length: count }, (_, partition): readonly LogRange[] => {
       const now = partitions.get(partition);
       if (now === undefined) throw new Error(`no pod says how far partition ${partition} is published`);
-      const { log, until, lastEpoch } = now;
+      const { log, until, lastEpoch, lastFrom } = now;
       const before = since.partitions.get(partition);
       if (before?.log !== log) throw new Error(`the log of partition ${partition} is another than before`);
       // Records that its former publisher had in hand may have been heard in parts.
       if (disputed.has(partition) || !isSameHold(before, now))
         throw new Error(`partition ${partition} has moved meanwhile`);
       const { next: from, leaderEpoch } = before;
-      return until > from ? [{ partition, log, leaderEpoch, lastEpoch, from, until }] : [];
+      return until > from ? [{ partition, log, leaderEpoch, lastEpoch, lastFrom, from, until }] : [];
     }).flat();
   }
 

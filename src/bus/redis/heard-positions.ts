@@ -15,15 +15,18 @@ type WrittenPartition = readonly [
   lastEpoch: number | null,
   assignedAt: number,
   start: number,
+  /** A pod of the version before writes none. */
+  lastFrom?: number | null,
 ];
 type WrittenTopic = readonly [topic: string, count: number, partitions: readonly WrittenPartition[]];
 
-/** As publishers say it over the bus: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0]]]]`. */
+/** As publishers say it over the bus: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0,5]]]]`. */
 export function writePositions(topics: readonly ConsumedTopic[]): string {
   const written = topics.map(({ topic, count, partitions }): WrittenTopic => {
     const each = partitions.map((one): WrittenPartition => {
-      const { partition, next, until, log, leaderEpoch = null, lastEpoch = null, assignedAt, start } = one;
-      return [partition, next, until, log, leaderEpoch, lastEpoch, assignedAt, start];
+      const { partition, next, until, log, leaderEpoch = null, lastEpoch = null } = one;
+      const { assignedAt, start, lastFrom = null } = one;
+      return [partition, next, until, log, leaderEpoch, lastEpoch, assignedAt, start, lastFrom];
     });
     return [topic, count, each];
   });
@@ -37,7 +40,7 @@ export function readPositions(text: string): readonly ConsumedTopic[] {
       topic,
       count,
       partitions: partitions.map(
-        ([partition, next, until, log, leaderEpoch, lastEpoch, assignedAt, start]) => ({
+        ([partition, next, until, log, leaderEpoch, lastEpoch, assignedAt, start, lastFrom]) => ({
           partition,
           next,
           until,
@@ -46,6 +49,7 @@ export function readPositions(text: string): readonly ConsumedTopic[] {
           lastEpoch: lastEpoch ?? undefined,
           assignedAt,
           start,
+          lastFrom: lastFrom ?? undefined,
         }),
       ),
     }));

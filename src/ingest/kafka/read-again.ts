@@ -15,7 +15,7 @@ import type { KafkaRecord } from '../record.ts';
 import { tooLarge, tooWide } from '../record-bytes.ts';
 import { RoutedEvent } from '../routed-event.ts';
 import { Tombstone } from '../tombstone.ts';
-import type { KafkaDriver, LogName, PartitionPosition, RecordRange } from './driver.ts';
+import type { KafkaDriver, LogName, PartitionPosition, RecordBatch, RecordRange } from './driver.ts';
 
 interface ReadAgainOptions {
   readonly driver: Pick<KafkaDriver, 'read'>;
@@ -48,6 +48,8 @@ export class ReadAgain implements Consumption {
   #assignedAt = -Infinity;
   /** Where they began then, by topic and partition. */
   #starts: ReadonlyMap<string, number> = new Map();
+  /** The first record of the last leader epoch that has been met since, by topic and partition. */
+  readonly #firstOfEpoch = new Map<string, LogPosition>();
 
   constructor(options: ReadAgainOptions) {
     this.#options = options;
@@ -65,6 +67,18 @@ export class ReadAgain implements Consumption {
   assigned(now: number): void {
     this.#assignedAt = now;
     this.#starts = new Map(this.#options.positions().map((at) => [keyOf(at), at.position]));
+    this.#firstOfEpoch.clear();
+  }
+
+  /** The batch is about to be published. */
+  handed(batch: Pick<RecordBatch, 'topic' | 'partition' | 'records'>): void {
+    const key = keyOf(batch);
+    const { epoch } = batch.records.at(-1) ?? {};
+    const known = this.#firstOfEpoch.get(key)?.epoch;
+    // Epochs go up along a log; a batch may be handed over once more.
+    if (epoch === undefined || (known !== undefined && epoch <= known)) return;
+    const first = batch.records.find((record) => record.epoch === epoch);
+    if (first !== undefined) this.#firstOfEpoch.set(key, { offset: first.offset, epoch });
   }
 
   topics(topic?: string): readonly ConsumedTopic[] {
@@ -83,17 +97,20 @@ export class ReadAgain implements Consumption {
     const [until, lastEpoch] =
       last === undefined || last.offset < next ? [next, leaderEpoch] : [last.offset + 1, leaderEpochOf(last)];
     const held = { assignedAt: this.#assignedAt, start: this.#starts.get(keyOf(at)) ?? next };
-    return { partition, ...held, log: writeLogName(at), next, leaderEpoch, until, lastEpoch };
+    const first = this.#firstOfEpoch.get(keyOf(at));
+    const lastFrom = first !== undefined && leaderEpochOf(first) === lastEpoch ? first.offset : undefined;
+    return { partition, ...held, log: writeLogName(at), next, leaderEpoch, until, lastEpoch, lastFrom };
   }
 
   async read(topic: string, ranges: readonly LogRange[], reader: Reader, signal: AbortSignal): Promise<void> {
-    const expected = new Map(ranges.map(({ partition, lastEpoch }) => [partition, lastEpoch]));
+    const expected = new Map(ranges.map((range) => [range.partition, range]));
     const last = new Map<number, KafkaRecord>();
     const take = async (records: readonly KafkaRecord[]): Promise<void> => {
       for (const record of records) {
-        const lastEpoch = expected.get(record.partition);
+        const { lastEpoch, lastFrom } = expected.get(record.partition) ?? {};
         // Epochs go up along a log.
         if ((leaderEpochOf(record) ?? 0) > (lastEpoch ?? 0)) checkEpoch(record, lastEpoch);
+        if (lastFrom !== undefined) checkWhere(record, lastFrom, lastEpoch);
         this.#checkAge(record);
         last.set(record.partition, record);
         await reader.ready();
@@ -104,7 +121,7 @@ export class ReadAgain implements Consumption {
       return { partition, ...readLogName(log), leaderEpoch, from, until };
     });
     await this.#options.driver.read(topic, named, take, signal);
-    for (const [partition, record] of last) checkEpoch(record, expected.get(partition));
+    for (const [partition, record] of last) checkEpoch(record, expected.get(partition)?.lastEpoch);
   }
 
   /** @throws if it may have been too old to be published */
@@ -135,12 +152,21 @@ function checkEpoch(record: KafkaRecord, expected: number | undefined): void {
     throw new Error(`expected a record of leader epoch ${expected}, got one of ${epoch}`);
 }
 
+/** @throws if the record has come in place of one that was published before a leader epoch began, or since */
+function checkWhere(record: KafkaRecord, from: number, epoch: number | undefined): void {
+  const got = leaderEpochOf(record);
+  if ((got === epoch) !== record.offset >= from)
+    throw new Error(
+      `expected records of leader epoch ${epoch} from ${from} on, got ${record.offset} of ${got}`,
+    );
+}
+
 /** Of other pods it is not known whether keys have held for them what the schema says: all is decoded. */
 function withoutKafkaKeys(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, Topic> {
   return new Map([...topics].map(([name, topic]) => [name, { ...topic, kafkaKey: undefined }]));
 }
 
-function keyOf({ topic, partition }: PartitionPosition): string {
+function keyOf({ topic, partition }: Pick<PartitionPosition, 'topic' | 'partition'>): string {
   return `${topic}/${partition}`;
 }
 

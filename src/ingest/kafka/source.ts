@@ -262,7 +262,10 @@ export class KafkaSource {
       topics,
       bus: this.#admission.busId,
       timing,
-      onBatch: (batch) => this.#processor.process(batch),
+      onBatch: (batch) => {
+        this.consumption.handed(batch);
+        return this.#processor.process(batch);
+      },
       onAssigned: (assignment) => this.#joined(assignment),
       onPositionReset: (reset) => this.#positionReset(reset),
       onAnswer: () => (this.#answeredAt = this.#clock.now()),

@@ -5,7 +5,7 @@ import type { HeardTopic } from '../../../../src/bus/redis/heard-positions.ts';
 import type { ConsumedPartition, ConsumedTopic } from '../../../../src/events/consumption.ts';
 
 const at = (partition: number, next: number, others: Partial<ConsumedPartition> = {}): ConsumedPartition => {
-  const position = { next, until: next, leaderEpoch: 3, lastEpoch: 4 };
+  const position = { next, until: next, leaderEpoch: 3, lastEpoch: 4, lastFrom: undefined };
   return { partition, assignedAt: 7, start: 0, log: 'id/0', ...position, ...others };
 };
 
@@ -52,7 +52,9 @@ test('a topic that has more partitions than before is waited for', () => {
 test('what is missing begins where was heard up to, and ends where any pod may have published to', () => {
   const answers = ask(['a', bids(2, at(0, 5, { until: 7 }), at(1, 4))], ['b', bids(2, at(0, 6), at(1, 4))]);
   const ranges = answers.missing('bids', heard(at(0, 2, { until: 5 }), at(1, 4)));
-  assert.deepEqual(ranges, [{ partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 7, lastEpoch: 4 }]);
+  assert.deepEqual(ranges, [
+    { partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 7, lastEpoch: 4, lastFrom: undefined },
+  ]);
 });
 
 for (const [what, answered, since, reason] of [

@@ -4,8 +4,24 @@ import { HeardPositions, readPositions, writePositions } from '../../../../src/b
 import type { ConsumedPartition, ConsumedTopic } from '../../../../src/events/consumption.ts';
 
 const HELD = { assignedAt: 7, log: 'id/0' };
-const FIRST = { ...HELD, partition: 0, start: 4, next: 17, leaderEpoch: 3, until: 19, lastEpoch: 5 };
-const NOTHING_READ = { start: 0, next: 0, leaderEpoch: undefined, until: 0, lastEpoch: undefined };
+const FIRST = {
+  ...HELD,
+  partition: 0,
+  start: 4,
+  next: 17,
+  leaderEpoch: 3,
+  until: 19,
+  lastEpoch: 5,
+  lastFrom: 18,
+};
+const NOTHING_READ = {
+  start: 0,
+  next: 0,
+  leaderEpoch: undefined,
+  until: 0,
+  lastEpoch: undefined,
+  lastFrom: undefined,
+};
 const SECOND = { ...HELD, ...NOTHING_READ, partition: 1 };
 const TOPIC: ConsumedTopic = { topic: 'bids', count: 2, partitions: [FIRST, SECOND] };
 const NOW = 1_000;
@@ -21,9 +37,14 @@ const nextOf = (positions: HeardPositions, now = NOW): readonly number[] | undef
 test('what is written is read', () => {
   assert.equal(
     writePositions([TOPIC]),
-    '[["bids",2,[[0,17,19,"id/0",3,5,7,4],[1,0,0,"id/0",null,null,7,0]]]]',
+    '[["bids",2,[[0,17,19,"id/0",3,5,7,4,18],[1,0,0,"id/0",null,null,7,0,null]]]]',
   );
   assert.deepEqual(readPositions(writePositions([TOPIC])), [TOPIC]);
+});
+
+test('a pod of the version before does not say where a leader epoch begins', () => {
+  const [topic] = readPositions('[["bids",2,[[1,0,0,"id/0",null,null,7,0]]]]');
+  assert.deepEqual(topic?.partitions, [SECOND]);
 });
 
 test('what another version may write is nothing', () => {

@@ -29,7 +29,15 @@ interface Read {
 
 /** Up to `next`, all of the only partition of `bids` has been published. */
 const consumed = (next: number, others: Partial<ConsumedPartition> = {}): ConsumedTopic[] => {
-  const held = { partition: 0, assignedAt: 7, start: 0, log: 'id/0', leaderEpoch: 3, lastEpoch: 3 };
+  const held = {
+    partition: 0,
+    assignedAt: 7,
+    start: 0,
+    log: 'id/0',
+    leaderEpoch: 3,
+    lastEpoch: 3,
+    lastFrom: undefined,
+  };
   return [{ topic: 'bids', count: 1, partitions: [{ ...held, next, until: next, ...others }] }];
 };
 
@@ -132,7 +140,15 @@ async function blinked(t: TestContext, options?: Parameters<typeof setUp>[1]) {
   return parts;
 }
 
-const RANGE: LogRange = { partition: 0, log: 'id/0', leaderEpoch: 3, from: 2, until: 6, lastEpoch: 3 };
+const RANGE: LogRange = {
+  partition: 0,
+  log: 'id/0',
+  leaderEpoch: 3,
+  from: 2,
+  until: 6,
+  lastEpoch: 3,
+  lastFrom: undefined,
+};
 
 test('what a pod has missed is read before what it hears over the next connection', async (t) => {
   const { hear, heard, answer, told } = await blinked(t);

@@ -13,7 +13,15 @@ import { turnsUntil } from '../../../helpers/turns-until.ts';
 const NOW = 100_000;
 const LARGEST = 200;
 const MAX_FANOUT_BYTES = 1_000;
-const RANGE: LogRange = { partition: 2, log: 'id/1', leaderEpoch: 2, from: 7, until: 9, lastEpoch: 3 };
+const RANGE: LogRange = {
+  partition: 2,
+  log: 'id/1',
+  leaderEpoch: 2,
+  from: 7,
+  until: 9,
+  lastEpoch: 3,
+  lastFrom: undefined,
+};
 
 interface Parts extends Partial<Topic> {
   readonly records?: readonly KafkaRecord[];
@@ -40,8 +48,11 @@ function setUp({ records = [], maxAgeSeconds = 0, positions = [], ...options }: 
   const passed: (readonly [channel: string, offset: number | undefined])[] = [];
   const passOn = (channel: string, payload: string): void =>
     void passed.push([channel, decodeMessage(payload)?.o]);
-  const read = (wants: Reader['wants'] = () => true, ready: Reader['ready'] = async () => undefined) =>
-    again.read('bids', [RANGE], { wants, passOn, ready }, new AbortController().signal);
+  const read = (
+    wants: Reader['wants'] = () => true,
+    ready: Reader['ready'] = async () => undefined,
+    range = RANGE,
+  ) => again.read('bids', [range], { wants, passOn, ready }, new AbortController().signal);
   return { again, asked, passed, read };
 }
 
@@ -135,10 +146,25 @@ test('where the last record is of another leader epoch, others may have come in 
 });
 
 test('a change of leader in between is none of its own', async () => {
-  const { read, passed } = setUp({ records: [bid(7, '{}', { epoch: 2 }), bid(8, '{}')] });
-  await read();
-  assert.equal(passed.length, 2);
+  for (const lastFrom of [undefined, 8]) {
+    const { read, passed } = setUp({ records: [bid(7, '{}', { epoch: 2 }), bid(8, '{}')] });
+    await read(() => true, undefined, { ...RANGE, lastFrom });
+    assert.equal(passed.length, 2);
+  }
 });
+
+for (const [what, epochs, message] of [
+  ['before the last leader epoch began', [3, 3], 'expected records of leader epoch 3 from 8 on, got 7 of 3'],
+  ['since', [2, 2, 3], 'expected records of leader epoch 3 from 8 on, got 8 of 2'],
+] as const) {
+  test(`a record that has come in place of one that was published ${what} is found, though the last one is the same`, async () => {
+    const { read } = setUp({ records: epochs.map((epoch, index) => bid(7 + index, '{}', { epoch })) });
+    await assert.rejects(
+      read(() => true, undefined, { ...RANGE, lastFrom: 8 }),
+      { message },
+    );
+  });
+}
 
 test('Kafka keys that may not have held what the schema says are not relied on', async () => {
   const records = range(0, 5).map((offset) => bid(offset, '{"id":"a"}', { key: Buffer.from('b') }));
@@ -162,14 +188,14 @@ test('how far each partition is published includes what is in hand', () => {
       topic: 'bids',
       count: 4,
       partitions: [
-        { ...log, partition: 2, start: 5, next: 5, until: 10, lastEpoch: 4 },
-        { ...log, partition: 3, start: 6, next: 6, until: 6, lastEpoch: 3 },
+        { ...log, partition: 2, start: 5, next: 5, until: 10, lastEpoch: 4, lastFrom: undefined },
+        { ...log, partition: 3, start: 6, next: 6, until: 6, lastEpoch: 3, lastFrom: undefined },
       ],
     },
     {
       topic: 'asks',
       count: 4,
-      partitions: [{ ...log, partition: 0, start: 1, next: 1, until: 1, lastEpoch: 3 }],
+      partitions: [{ ...log, partition: 0, start: 1, next: 1, until: 1, lastEpoch: 3, lastFrom: undefined }],
     },
   ];
   again.assigned(5);
@@ -198,4 +224,30 @@ test('a partition began where it stood when it was assigned', () => {
       [2_000, 8],
     ],
   );
+});
+
+test('where the last leader epoch begins is known of records that have been handed over since the partition was assigned', () => {
+  const at = { topic: 'bids', topicId: undefined, resets: 0, partitions: 4, leaderEpoch: 3 };
+  const { again } = setUp({ positions: [{ ...at, partition: 3, position: 9, highWatermark: 20 }] });
+  const hand = (...records: (readonly [offset: number, epoch?: number])[]) =>
+    again.handed({
+      topic: 'bids',
+      partition: 3,
+      records: records.map(([offset, epoch]) => bid(offset, '{}', { epoch })),
+    });
+  const lastFrom = () => again.topics()[0]?.partitions[0]?.lastFrom;
+  again.assigned(5);
+  hand([4, 2], [5, 3], [6, 3]);
+  assert.equal(lastFrom(), 5);
+  // Handed over once more, from another record on; without an epoch, as in old formats; and none.
+  hand([6, 3], [7, 3]);
+  hand([8]);
+  hand();
+  assert.equal(lastFrom(), 5);
+  // What is in hand is not published yet.
+  hand([9, 4]);
+  assert.equal(lastFrom(), undefined);
+  again.assigned(6);
+  hand([9, 3]);
+  assert.equal(lastFrom(), 9);
 });
