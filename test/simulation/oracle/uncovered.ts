@@ -87,8 +87,9 @@ function isLostWithItsPublisher(
  * Of a topic with history: the former master had given sequences that the new one gave again, to other events. A pod that
  * had heard the former ones finds that Redis holds as much as it has heard, and a client that its cursor has been reached.
  */
-function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent): boolean {
+function isBehindALostBranch({ ledger, plan }: World, { number, topic, at }: LedgerEvent): boolean {
   if (plan.histories[topic] === undefined) return false;
+  const own = ledger.attempts.get(number) ?? [];
   const attempts = [...ledger.attempts].flatMap(([number, some]) =>
     ledger.events[number - 1]?.topic === topic ? some : [],
   );
@@ -97,7 +98,7 @@ function isBehindALostBranch({ ledger, plan }: World, { topic, at }: LedgerEvent
     const [from, to] = [failover.at - LONGEST_LAG_MS, lostAt + TELLING_MS];
     const isWithin = (time: number): boolean => time > from && time <= to;
     return (
-      isWithin(at) &&
+      (isWithin(at) || own.some((attempt) => isWithin(attempt.at))) &&
       attempts.some((attempt) => attempt.servers.includes(failover.formerMaster) && isWithin(attempt.at))
     );
   });
