@@ -10,7 +10,7 @@ async function filled(under: Check) {
   const member = await join(under);
   await broker.produce(topic, 0, range(0, 10));
   await broker.produce(topic, 1, range(10, 20));
-  await member.until(() => member.records.length === 20);
+  await member.until(() => member.committed === 20);
   const topicId = member.records[0]?.topicId;
   const rangeOf = (partition: number, from: number, until: number): RecordRange => {
     return { partition, topicId, resets: 0, leaderEpoch: undefined, from, until };

@@ -78,15 +78,15 @@ export async function publish({ bus }: Pod, payloads: readonly string[]): Promis
 const podOf = (channel: string): string => channel.replace(/:\d+$/, '');
 
 /** Until each pod of a server has sent itself so many messages, over whichever connections. */
-export async function beats(client: Redis, count: number): Promise<void> {
+export async function beats(client: Redis, count: number, prefix = 'faults:'): Promise<void> {
   const listening = client.duplicate();
   const seen = new Map<string, number>();
   listening.on('pmessage', (_pattern, channel: string) =>
     seen.set(podOf(channel), (seen.get(podOf(channel)) ?? 0) + 1),
   );
-  await listening.psubscribe('faults:@pod:*:*');
+  await listening.psubscribe(`${prefix}@pod:*:*`);
   const pods = new Set(
-    (await client.pubsub('CHANNELS', 'faults:@pod:*')).map((channel) => podOf(String(channel))),
+    (await client.pubsub('CHANNELS', `${prefix}@pod:*`)).map((channel) => podOf(String(channel))),
   );
   assert.notEqual(pods.size, 0);
   await eventually(() => {

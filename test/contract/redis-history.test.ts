@@ -13,6 +13,7 @@ import { redisAdmin, startRedis } from '../helpers/redis.ts';
 import { needs, testNeeding } from '../helpers/services.ts';
 import { ALL, event, keepLong, numberIn, SIZE, TOPIC } from './history.ts';
 import { testHistories } from './keeping.ts';
+import { beats } from './redis-fault-pods.ts';
 import { CHANNEL, listen, PREFIX, startBus, startKeeping } from './redis-buses.ts';
 
 const test = testNeeding('redis-server');
@@ -429,6 +430,8 @@ test('redis: a pod that hears another epoch begin keeps its channels in that one
   await pod.inbox.until(3);
   const epoch = positionOf(pod.inbox.messages[2] ?? '')?.epoch;
   await eventually(async () => assert.equal(await client.exists(`${STATE_KEY}:${epoch}:${CHANNEL}`), 1));
+  // What was heard in an epoch counts from the next heartbeat on.
+  await beats(client, 2, PREFIX);
   await pod.cutOff();
   await publish(other, 4);
   pod.relay.admit();
