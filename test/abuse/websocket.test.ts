@@ -53,7 +53,10 @@ test('a bad message closes the connection that sent it with the right code, and 
   const check = async (what: string, code: number, send: (socket: RawSocket) => void): Promise<void> => {
     const socket = await connectAndInit(t, gateway.graphqlUrl);
     send(socket);
-    assert.equal((await socket.closed).code, code, what);
+    const closed = await socket.closed;
+    assert.equal(closed.code, code, what);
+    assert.notEqual(closed.reason, '', what);
+    if (code === 1009) assert.match(closed.reason, /at most 65536 bytes \(MAX_PAYLOAD_BYTES\)/);
     await checkBystander();
   };
   for (const [what, code, ...messages] of CLOSES) {
@@ -67,6 +70,17 @@ test('a bad message closes the connection that sent it with the right code, and 
   await check('a text frame that is no text', 1007, ({ webSocket }) =>
     webSocket.send(NO_TEXT, { binary: false }),
   );
+  await check('a frame that is not masked', 1002, ({ webSocket }) => webSocket.send('{}', { mask: false }));
+  await check('more frames than a message may have', 1008, ({ webSocket }) => {
+    for (let frames = 0; frames < 300; frames += 1) webSocket.send('[', { fin: false });
+  });
+  for (const [code, reason] of [
+    [1002, 'bad_frame'],
+    [1007, 'not_text'],
+    [1008, 'too_many_frames'],
+    [1009, 'too_large'],
+  ] as const)
+    assert.ok((await gateway.metric(`sluice_closes_total{code="${code}",reason="${reason}"}`)) > 0, reason);
   await gateway.untilMetric('sluice_connections', 1);
   await gateway.untilMetric('sluice_subscribers', 1);
 });

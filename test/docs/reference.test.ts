@@ -23,9 +23,6 @@ import { startGateway } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { Page, ROOT, unquoted } from './markdown.ts';
 
-/** ws closes with these codes by itself, before the gateway sees the message. */
-const BY_WS = [1008, 1009].map((code) => ({ code, label: '–' }));
-
 /** Codes below 2000 that a server may close with: RFC 6455, and those that were registered since. */
 const WRITTEN_BY_PEERS = [1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014];
 
@@ -33,7 +30,7 @@ const reference = (name: string) => Page.read(`docs/reference/${name}.md`);
 
 test('the close codes are those that the gateway knows, under the labels of its metric', async () => {
   const documented = (await reference('close-codes')).rows().map(([code, label]) => [Number(code), label]);
-  const known = [...CLOSES, ...BY_WS].toSorted((one, other) => one.code - other.code);
+  const known = CLOSES.toSorted((one, other) => one.code - other.code);
   assert.deepEqual(
     documented,
     known.map(({ code, label }) => [code, label]),

@@ -20,12 +20,29 @@ export const DISCONNECTS = {
   gap: { code: 1012, label: 'gap', reason: 'Events may be missing: fetch again', retry: true },
   /** By a client of subscriptions-transport-ws. */
   asked: { code: 1000, label: 'asked', reason: 'The client has asked for it', retry: true },
-  /** As ws closes for a text frame. */
+  badFrame: {
+    code: 1002,
+    label: 'bad_frame',
+    reason: 'Expected frames as the WebSocket protocol has them',
+    retry: false,
+  },
   notText: { code: 1007, label: 'not_text', reason: 'Expected text in UTF-8', retry: false },
   tooManyMessages: {
     code: 1008,
     label: 'too_many_messages',
     reason: 'Too many messages: more waited for their turn than may wait',
+    retry: false,
+  },
+  tooManyFrames: {
+    code: 1008,
+    label: 'too_many_frames',
+    reason: 'Too many frames or packets for one message',
+    retry: false,
+  },
+  tooLarge: {
+    code: 1009,
+    label: 'too_large',
+    reason: 'Message too large: it has more bytes than MAX_PAYLOAD_BYTES allows',
     retry: false,
   },
   tooSlow: {

@@ -20,6 +20,7 @@ export interface ConnectionServices<Owner extends ClientConnection> {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly bufferBytes: number;
+  readonly maxPayloadBytes: number;
   readonly rate: MessageRate;
   readonly unfinished: UnfinishedMessages;
   /** Of all transports. */

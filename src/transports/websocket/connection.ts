@@ -163,6 +163,16 @@ export class Connection
     setImmediate(() => this.#endOperations(code, reason));
   }
 
+  /** ws does not take what comes, and reads no more. A message that is too large is not read, so that its id is not known. */
+  endRefused(refused: Disconnect): void {
+    const { maxPayloadBytes } = this.#services;
+    const reason =
+      refused === DISCONNECTS.tooLarge
+        ? `Expected a message of at most ${maxPayloadBytes} bytes (MAX_PAYLOAD_BYTES)`
+        : refused.reason;
+    this.end({ ...refused, reason });
+  }
+
   overflow(): void {
     cutOff(this, DISCONNECTS.tooSlow);
   }

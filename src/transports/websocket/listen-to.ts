@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { RawData, WebSocket } from 'ws';
+import { WebSocket, type RawData } from 'ws';
+import { DISCONNECTS, type Disconnect } from '../connections/disconnect.ts';
 import type { Connection } from './connection.ts';
 
 /** ws calls listeners with the socket as `this`: through this property they find the connection without a closure. */
@@ -11,6 +12,21 @@ interface OwnedWebSocket extends WebSocket {
 
 interface OwnedStream extends Duplex {
   [CONNECTION]: Connection;
+}
+
+const { badFrame, notText, tooManyFrames, tooLarge } = DISCONNECTS;
+
+const REFUSED_BY_WS: ReadonlyMap<number | undefined, Disconnect> = new Map(
+  [badFrame, notText, tooManyFrames, tooLarge].map((disconnect) => [disconnect.code, disconnect]),
+);
+
+/** ws closes by itself, with a code alone, where it does not take what comes: the connection closes in its place, and tells why. */
+export class GatewayWebSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    const refused = reason === undefined ? REFUSED_BY_WS.get(code) : undefined;
+    if (refused === undefined) super.close(code, reason);
+    else (this as unknown as OwnedWebSocket)[CONNECTION].endRefused(refused);
+  }
 }
 
 /** Hands over to the connection what comes over its WebSocket. */

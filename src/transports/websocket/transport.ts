@@ -11,7 +11,7 @@ import { DISCONNECTS } from '../connections/disconnect.ts';
 import type { Flusher } from '../delivery/flusher.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionServices } from './connection-services.ts';
-import { listenTo } from './listen-to.ts';
+import { GatewayWebSocket, listenTo } from './listen-to.ts';
 import type { MessageRate } from './message-rate.ts';
 import { Operations, type OperationOptions } from './operations.ts';
 import { chosenProtocol } from './subprotocols.ts';
@@ -46,6 +46,7 @@ export class WebSocketTransport {
   constructor(options: WebSocketOptions) {
     this.#webSockets = new WebSocketServer({
       noServer: true,
+      WebSocket: GatewayWebSocket,
       clientTracking: false,
       autoPong: false,
       handleProtocols: (offered) => chosenProtocol(offered),
@@ -82,6 +83,7 @@ export class WebSocketTransport {
       metrics,
       log,
       bufferBytes,
+      maxPayloadBytes: options.maxPayloadBytes,
       rate,
       unfinished: new UnfinishedMessages(options.messages),
       connections,
