@@ -302,13 +302,6 @@ it('an error of what is no field, such as the context of a graph, is masked and 
   assert.equal(lines[0]?.error, 'no tenant');
 });
 
-it('a result without errors is passed on as it is', () => {
-  const { executor, run } = setUp(() => 'ann');
-  const { errors } = run('{ bid { bidder } }') as ExecutionResult;
-  assert.equal(errors, undefined);
-  assert.equal(executor.counts.fallback, 0);
-});
-
 it('a result that JSON can’t hold is counted for the root type', () => {
   const counted: unknown[] = [];
   const executor = executorFor(buildSchema('scalar Big type Query { big: Big }'), {

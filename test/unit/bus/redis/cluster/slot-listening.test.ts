@@ -12,7 +12,9 @@ import { systemClock } from '../../../../../src/support/clock.ts';
 type Join = (channels: ReadonlyMap<string, unknown>) => Promise<void>;
 
 function nodeOf(join: Join, fence = () => Promise.resolve()): ClusterNode {
-  const connection = { bytesRead: 0, join, fence, forget: () => undefined };
+  // Called if the process stands still for so long that the node counts as stalled.
+  const reconnect = (): void => undefined;
+  const connection = { bytesRead: 0, join, fence, forget: () => undefined, reconnect };
   const listening = { connection, isReady: true, follow: () => undefined, unfollow: () => undefined };
   return { listening } as unknown as ClusterNode;
 }
