@@ -51,8 +51,8 @@ function setUp({ records = [], maxAgeSeconds = 0, positions = [], ...options }: 
   const read = (
     wants: Reader['wants'] = () => true,
     ready: Reader['ready'] = async () => undefined,
-    range = RANGE,
-  ) => again.read('bids', [range], { wants, passOn, ready }, new AbortController().signal);
+    logRange = RANGE,
+  ) => again.read('bids', [logRange], { wants, passOn, ready }, new AbortController().signal);
   return { again, asked, passed, read };
 }
 

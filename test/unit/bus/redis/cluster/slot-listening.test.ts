@@ -11,10 +11,11 @@ import { systemClock } from '../../../../../src/support/clock.ts';
 
 type Join = (channels: ReadonlyMap<string, unknown>) => Promise<void>;
 
+const noop = (): void => undefined;
+
 function nodeOf(join: Join, fence = () => Promise.resolve()): ClusterNode {
-  // Called if the process stands still for so long that the node counts as stalled.
-  const reconnect = (): void => undefined;
-  const connection = { bytesRead: 0, join, fence, forget: () => undefined, reconnect };
+  // `reconnect` is called if the process stands still for so long that the node counts as stalled.
+  const connection = { bytesRead: 0, join, fence, forget: noop, reconnect: noop };
   const listening = { connection, isReady: true, follow: () => undefined, unfollow: () => undefined };
   return { listening } as unknown as ClusterNode;
 }
