@@ -90,8 +90,8 @@ function isLostWithItsPublisher(
 function isBehindALostBranch({ ledger, plan }: World, { number, topic, at }: LedgerEvent): boolean {
   if (plan.histories[topic] === undefined) return false;
   const own = ledger.attempts.get(number) ?? [];
-  const attempts = [...ledger.attempts].flatMap(([number, some]) =>
-    ledger.events[number - 1]?.topic === topic ? some : [],
+  const attempts = [...ledger.attempts].flatMap(([other, some]) =>
+    ledger.events[other - 1]?.topic === topic ? some : [],
   );
   return ledger.losses.some(({ at: lostAt, failover }) => {
     if (failover === undefined) return false;
