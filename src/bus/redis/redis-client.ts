@@ -115,6 +115,10 @@ function tlsOf({ ca, cert, key }: RedisCredentials) {
   };
 }
 
+/** In place of what Redis says of its protocol. */
+const NO_PASSWORD =
+  'expected a password in REDIS_URL, REDIS_PASSWORD or REDIS_PASSWORD_FILE, got none, which this Redis refuses';
+
 /**
  * Logs one line for each reason of an outage, not for each attempt to connect: a server that closes the connection while
  * it is being made is noticed now by a write, now by a read.
@@ -126,7 +130,8 @@ export function logOutages(redis: Pick<Redis, 'on'>, log: Log): void {
     log.info('connected to Redis');
   });
   redis.on('error', ({ message }: Error) => {
-    if (!logged.has(message)) log.warn({ reason: message }, 'Redis is out of reach');
-    logged.add(message);
+    const reason = message.startsWith('NOAUTH') ? NO_PASSWORD : message;
+    if (!logged.has(reason)) log.warn({ reason }, 'Redis is out of reach');
+    logged.add(reason);
   });
 }

@@ -67,6 +67,8 @@ const RESETS = {
   divergence: 'the log has lost events that were consumed; the partition goes on behind what is left of them',
 } as const;
 
+const JOINING = 'joining';
+
 /**
  * Consumes the graph's topics for as long as it runs. A consumer that crashes is replaced by a new one after a while:
  *
@@ -93,7 +95,9 @@ export class KafkaSource {
   readonly #admission: GroupAdmission;
   #loop: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
-  #notReady: string | undefined = 'joining';
+  #notReady: string | undefined = JOINING;
+  /** Whether Kafka has ever told which topics there are. */
+  #isReached = false;
   /** Partitions of this member. */
   #assigned = 0;
   #member: GroupMember | undefined;
@@ -249,7 +253,10 @@ export class KafkaSource {
       return unlessAborted(new Promise(() => undefined), signal);
     }
     const topics = await unlessAborted(this.#topics.present(), signal);
-    if (topics === undefined || topics.length === 0) return undefined;
+    if (topics === undefined) return undefined;
+    if (!this.#isReached) this.#notReady = JOINING;
+    this.#isReached = true;
+    if (topics.length === 0) return undefined;
     const refusal = await this.#admission.refusal(topics, signal);
     if (signal.aborted) return undefined;
     if (refusal !== undefined) {
@@ -309,7 +316,13 @@ export class KafkaSource {
   #crashed(error: unknown, wait: number): void {
     this.#options.metrics.consumerRestarts.inc();
     const reason = messageOf(error);
+    const isNews = this.#lastError !== reason;
     this.#lastError = reason;
+    if (!this.#isReached && this.#driver.isRetriable(error)) {
+      this.#notReady = `Kafka has not been reached yet: ${reason}`;
+      if (isNews) this.#log.warn({ reason }, 'Kafka has not been reached yet; trying again until it is');
+      return;
+    }
     if (!this.#driver.isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;
     this.#log.error(
       { error: reason, waitMs: Math.round(wait) },

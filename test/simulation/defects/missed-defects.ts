@@ -1,4 +1,5 @@
-import { replacing } from './changed-connection.ts';
+import type { CommandConnection } from '../../../src/bus/redis/connection.ts';
+import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 
 /** Defects of how a pod reads again what it has missed. */
@@ -7,17 +8,40 @@ export const MISSED_DEFECTS: Readonly<Record<string, Defect>> = {
     driver: (real) => replacing(real, { read: async () => undefined }),
   },
   'what is read again counts as published, whatever its leader epoch': {
+    commands: (real) =>
+      saying(real, (partition) => [...partition.slice(0, 5), null, ...partition.slice(6, 8)]),
     driver: (real) =>
       replacing(real, {
-        read: (topic, ranges, take, signal) => {
-          const epochs = new Map(ranges.map(({ partition, leaderEpoch }) => [partition, leaderEpoch]));
-          return real.read(
+        read: (topic, ranges, take, signal) =>
+          real.read(
             topic,
             ranges,
-            (records) => take(records.map((one) => ({ ...one, epoch: epochs.get(one.partition) }))),
+            (records) => take(records.map((one) => ({ ...one, epoch: undefined }))),
             signal,
-          );
-        },
+          ),
       }),
   },
+  'pods do not say where the last leader epoch begins': {
+    commands: (real) => saying(real, (partition) => partition.slice(0, 8)),
+  },
 };
+
+/** What pods say of how far they have published begins with this. */
+const POSITIONS = '[[';
+
+/** @param said of each partition, in place of what a pod says; see `writePositions` */
+function saying(
+  real: CommandConnection,
+  said: (partition: readonly unknown[]) => readonly unknown[],
+): CommandConnection {
+  return changed(real, {
+    command: (command) => {
+      const [name, channel = '', payload = ''] = command;
+      const at = payload.indexOf(POSITIONS);
+      if (name !== 'PUBLISH' || at < 0 || !/@(pod:|positions$)/.test(channel)) return command;
+      const topics = JSON.parse(payload.slice(at)) as [string, number, unknown[][]][];
+      const changedTopics = topics.map(([topic, count, partitions]) => [topic, count, partitions.map(said)]);
+      return [name, channel, payload.slice(0, at) + JSON.stringify(changedTopics)];
+    },
+  });
+}

@@ -7,7 +7,7 @@ import { saslOptions } from './sasl.ts';
 import { socketFactory } from './socket.ts';
 
 /** Makes a new client each time: kafkajs keeps state per client, which a consumer built anew must not inherit. */
-export type KafkaFactory = () => Kafka;
+export type KafkaFactory = (retry?: { readonly retries: number }) => Kafka;
 
 /**
  * A request is tried this often before kafkajs gives up: some 10 s in all. It can't be interrupted while it waits, so
@@ -17,18 +17,27 @@ const RETRY = { retries: 5, initialRetryTime: 300, maxRetryTime: 5_000 };
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 
-export function kafkaFactory({ brokers, clientId, credentials }: KafkaConnection, log: Log): KafkaFactory {
+/** @param isReached see kafkaLogCreator */
+export function kafkaFactory(
+  { brokers, clientId, credentials }: KafkaConnection,
+  log: Log,
+  isReached?: () => boolean,
+): KafkaFactory {
   registerCodecs();
   const { tls, sasl } = credentials;
   const options = {
     clientId,
     brokers: [...brokers],
     connectionTimeout: CONNECTION_TIMEOUT_MS,
-    retry: RETRY,
     socketFactory: socketFactory(tls),
     logLevel: kafkaLogLevel(log),
-    logCreator: kafkaLogCreator(log),
+    logCreator: kafkaLogCreator(log, isReached),
   };
   // kafkajs keeps state in what `sasl` is.
-  return () => new kafkajs.Kafka({ ...options, ...(sasl && { sasl: saslOptions(sasl) }) });
+  return (retry) =>
+    new kafkajs.Kafka({
+      ...options,
+      retry: { ...RETRY, ...retry },
+      ...(sasl && { sasl: saslOptions(sasl) }),
+    });
 }

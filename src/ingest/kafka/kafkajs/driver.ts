@@ -22,14 +22,19 @@ export class KafkajsDriver implements KafkaDriver {
   readonly #connection: KafkaConnection;
   /** Outlives the members: a topic may be made anew between two of them. */
   readonly #starts = new StartPositions();
+  #isReached = false;
 
   constructor(connection: KafkaConnection, log: Log) {
-    this.#kafka = kafkaFactory(connection, log);
+    this.#kafka = kafkaFactory(connection, log, () => this.#isReached);
     this.#connection = connection;
   }
 
-  missingTopics(wanted: readonly string[]): Promise<string[]> {
-    return missingTopics(this.#kafka(), wanted);
+  async missingTopics(wanted: readonly string[]): Promise<string[]> {
+    // Until it is reached each broker is tried once: who asks tries again, and says why none has been.
+    const retry = this.#isReached ? undefined : { retries: this.#connection.brokers.length - 1 };
+    const missing = await missingTopics(this.#kafka(retry), wanted);
+    this.#isReached = true;
+    return missing;
   }
 
   forgetGroup(groupId: string): Promise<boolean> {

@@ -19,11 +19,13 @@ const REFUSED = new RegExp(
 /**
  * Sends kafkajs's log through the gateway's. Its level INFO is about its own workings, and becomes debug; KafkaSource logs
  * what an operator needs of it.
+ *
+ * @param isReached whether brokers have answered: until then what has asked them logs why they have not, once
  */
-export function kafkaLogCreator(log: Log): logCreator {
+export function kafkaLogCreator(log: Log, isReached = () => true): logCreator {
   return () => (entry) => {
     const fields = fieldsOf(entry);
-    if (fields['error'] === REBALANCING || REFUSED.test(entry.log.message))
+    if (fields['error'] === REBALANCING || REFUSED.test(entry.log.message) || !isReached())
       log.debug(fields, entry.log.message);
     else if (entry.level === kafkajs.logLevel.ERROR) log.error(fields, entry.log.message);
     else if (entry.level === kafkajs.logLevel.WARN) log.warn(fields, entry.log.message);

@@ -20,10 +20,12 @@ test('an outage of which attempts fail for two reasons by turns has a line for e
   }
   redis.emit('ready');
   fail('write ECONNRESET');
+  fail('NOAUTH HELLO must be called with the client already authenticated');
   assert.deepEqual(lines, [
     'Redis is out of reach: write ECONNRESET',
     'Redis is out of reach: read ECONNRESET',
     'connected to Redis',
     'Redis is out of reach: write ECONNRESET',
+    'Redis is out of reach: expected a password in REDIS_URL, REDIS_PASSWORD or REDIS_PASSWORD_FILE, got none, which this Redis refuses',
   ]);
 });

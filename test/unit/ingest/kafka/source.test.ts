@@ -55,6 +55,36 @@ test('the group is joined once the bus has been reached, and not before', async 
   await turnsUntil(() => driver.options !== undefined);
 });
 
+test('a source that has not reached Kafka yet says so, and why, in one line for each reason', async (t) => {
+  const driver = new FakeDriver();
+  const { clock, sleeps, wakeAll } = stillClock();
+  const { log, lines } = readableLog();
+  const reasons = ['connect ECONNREFUSED', 'connect ECONNREFUSED', 'no route'];
+  let attempts = 0;
+  driver.missingTopics = async () => {
+    const reason = reasons[attempts];
+    attempts += 1;
+    if (reason === undefined) return [];
+    throw new Error(reason);
+  };
+  const ingest = ingestOf(['bids'], { driver, clock, log });
+  t.after(() => ingest.stop());
+  await ingest.start();
+  for (const reason of reasons) {
+    await turnsUntil(() => sleeps.length > 0);
+    assert.equal(ingest.notReady(), `Kafka has not been reached yet: ${reason}`);
+    wakeAll();
+  }
+  await turnsUntil(() => driver.options !== undefined);
+  assert.equal(ingest.notReady(), 'joining');
+  const told = lines.filter(({ level }) => Number(level) > 30).map(({ msg, reason }) => [msg, reason]);
+  const message = 'Kafka has not been reached yet; trying again until it is';
+  assert.deepEqual(told, [
+    [message, 'connect ECONNREFUSED'],
+    [message, 'no route'],
+  ]);
+});
+
 /** A source whose driver lacks topics, and what ends its sleeps. */
 async function lacking(missing: readonly string[], settings = SOURCE_SETTINGS) {
   const driver = new FakeDriver();
