@@ -26,7 +26,7 @@ export class Greetings {
     const known = position && { cursor: cursorOf(position) };
     const text = `${known?.cursor} ${outcome}`;
     if (this.#last?.text !== text) {
-      const extensions = { ...known, recovered: outcome !== 'lost' };
+      const extensions = { ...known, recovered: outcome !== 'lost' && known !== undefined };
       const at = position && ([position.epoch, position.sequence] as const);
       this.#last = { text, result: new SerializedResult({ data: null, extensions }, at) };
     }

@@ -163,7 +163,7 @@ export class Resumes {
     const isAhead = got !== undefined && got.epoch === heard?.epoch && got.sequence > heard.sequence;
     const at = isAhead ? got : heard;
     afterWaiting(() => {
-      this.#greet(group, subscriber, at, cursor === null && at !== undefined ? 'new' : 'lost', cursor);
+      this.#greet(group, subscriber, at, cursor === null ? 'new' : 'lost', cursor);
       group.takeOver([subscriber]);
     });
   }

@@ -24,7 +24,7 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'history is read from another server than is listened to': 512_630,
   'a server counts as asked though another one was': 311_048,
   'what is missed is not read, though it counts as read': 51,
-  'what is read again counts as published, whatever its leader epoch': 811,
+  'what is read again counts as published, whatever its leader epoch': 811_151,
   'pods do not say where the last leader epoch begins': 797_981,
 };
 

@@ -76,12 +76,14 @@ test('a client that has got more than its pod knows of keeps its cursor where no
   assert.deepEqual([client.heard, client.cursor], [[1, 2, undefined], cursor]);
 });
 
-test('a topic without history has no cursors', async () => {
-  const { hub, bus } = setUp();
+test('a topic without history has no cursors, and a client that begins with it has lost nothing', async () => {
+  const { hub, bus, metrics } = setUp();
   const client = new Client(hub, {}, operation());
   client.connect();
   await bus.acknowledge('bids:id=a');
   assert.deepEqual([client.greetings, client.cursor], [[false], null]);
+  const counts = (await metrics.resumes.get()).values.map(({ labels, value }) => [labels.outcome, value]);
+  assert.deepEqual(Object.fromEntries(counts), { new: 1, recovered: 0, lost: 0 });
   bus.carry('bids:id=a', 1, { n: 1 });
   assert.deepEqual([client.heard, client.cursor], [[undefined, 1], null]);
 });
