@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../../test/helpers/eventually.ts';
 import type { Scope } from '../../test/helpers/scope.ts';
 import { ChaosClients } from './chaos-clients.ts';
 import { PARTITIONS, prepareGraph } from './chaos-graph.ts';
@@ -137,6 +139,9 @@ export class World {
     await Promise.all(world.#streams.map((one) => one.connect(scope)));
     for (const some of world.all) await some.open();
     await world.untilGreeted();
+    // A stock client is not told when its subscription has begun.
+    if (size.stock === true)
+      await eventually(async () => assert.equal(await pods.metric('sluice_subscribers'), size.clients));
     for (const one of world.#streams) one.start(scope);
     await passes(size.calmSeconds);
     return world;

@@ -3,7 +3,7 @@ import type { Audience } from '../clients/audience.ts';
 import type { Load } from '../report/report.ts';
 import type { Traffic } from './traffic.ts';
 
-const TRIES = 6;
+const TRIES = 24;
 const TRY_MS = 5_000;
 
 /**

@@ -8,7 +8,7 @@ import type { Sampler } from './sampler.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Without any delivery for so long, those that are missing are taken for lost. */
-const LOST_AFTER_MS = 20_000;
+const LOST_AFTER_MS = 120_000;
 
 /** Sends events, waits for their deliveries, and measures what both cost the server. */
 export class TrafficMeter {

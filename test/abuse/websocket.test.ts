@@ -254,15 +254,6 @@ test('a client that sends more than its share for two pings is told so, with a c
   assert.equal((await socket.closed).code, 1008);
 });
 
-test('a message in more frames than clients have any reason for closes its connection with 1008', async (t) => {
-  const gateway = await embedded();
-  const checkBystander = await bystander(t, gateway);
-  const { webSocket, closed } = await connectAndInit(t, gateway.graphqlUrl);
-  for (let frame = 0; frame < 300; frame += 1) webSocket.send(' ', { fin: false });
-  assert.equal((await closed).code, 1008);
-  await checkBystander();
-});
-
 test('a large message in small packets is read', async (t) => {
   const gateway = await embedded();
   const checkBystander = await bystander(t, gateway);

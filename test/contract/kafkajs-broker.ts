@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Kafka, Producer } from 'kafkajs';
@@ -22,7 +23,11 @@ export async function brokerHandle(
 
   return {
     createTopic: (topic, partitions) => createTopics(admin, [{ topic, numPartitions: partitions }]),
-    deleteTopic: (topic) => admin.deleteTopics({ topics: [topic] }),
+    deleteTopic: async (topic) => {
+      await admin.deleteTopics({ topics: [topic] });
+      // The controller has done so; brokers may take a moment.
+      await eventually(async () => assert.ok(!(await admin.listTopics()).includes(topic)));
+    },
     addPartitions: async (topic, total) => {
       await admin.createPartitions({ topicPartitions: [{ topic, count: total }] });
     },

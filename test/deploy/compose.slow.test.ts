@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import test from 'node:test';
@@ -55,7 +56,7 @@ test(
   'with the services of compose.yaml, a browser behind nginx sees simulated events from Kafka',
   needs('kafka', 'redis', 'nginx'),
   async (t) => {
-    const settings = podSettings(`compose-${process.pid}`);
+    const settings = podSettings(`compose-${randomUUID()}`);
     const gateways = await Promise.all([startGateway(t, settings), startGateway(t, settings)]);
     const producer = path.join(ROOT, 'dist/examples/auction/producer.js');
     const house = spawnFor(t, process.execPath, [producer], { env: { ...process.env, ...settings } });

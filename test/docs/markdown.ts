@@ -123,11 +123,15 @@ export class Page {
 
 /** Names of all Markdown files of the repository, or of a folder of it. */
 export async function pagesBelow(folder = '.'): Promise<string[]> {
-  const files = await readdir(path.join(ROOT, folder), { recursive: true });
-  return files
-    .map((file) => path.join(folder, file))
-    .filter((file) => file.endsWith('.md') && !NOT_OURS.test(`${file}/`))
-    .toSorted();
+  // Not all at once: in folders that are not ours, such as Kafka's, files come and go.
+  const entries = await readdir(path.join(ROOT, folder), { withFileTypes: true });
+  const found = entries.map((entry): string[] | Promise<string[]> => {
+    const name = path.join(folder, entry.name);
+    if (NOT_OURS.test(`${name}/`)) return [];
+    if (entry.isDirectory()) return pagesBelow(name);
+    return name.endsWith('.md') ? [name] : [];
+  });
+  return (await Promise.all(found)).flat().toSorted();
 }
 
 /** The pages for users and operators: what they say is tried. */

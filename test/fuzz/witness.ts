@@ -49,7 +49,7 @@ export class Witness {
       for (let sent = 0; sent < FLOOD; sent += 1) await this.#gateway.postEvent('property-updates', PROPERTY);
       await delay(EVENT_MS, undefined, { signal }).catch(() => undefined);
     }
-    for (let waited = 0; waited < 100 && this.#received < this.#sentAt.length; waited += 1) await delay(50);
+    for (let waited = 0; waited < 2_400 && this.#received < this.#sentAt.length; waited += 1) await delay(50);
     this.#webSocket?.removeAllListeners('close').close();
   }
 

@@ -177,7 +177,7 @@ function metricIn(text: string, name: string): number {
 
 /**
  * Free ports, no waiting at the end for load balancers and clients that are not there, and short sessions. Tests connect
- * as fast as they can.
+ * as fast as they can, on machines that may stand still before they send `connection_init`.
  */
 export const GATEWAY_DEFAULTS = {
   PORT: '0',
@@ -186,6 +186,7 @@ export const GATEWAY_DEFAULTS = {
   DRAIN_SECONDS: '0',
   KAFKA_SESSION_TIMEOUT_MS: '6000',
   CONNECTIONS_PER_SECOND: '0',
+  INIT_TIMEOUT_MS: '60000',
 };
 
 /**

@@ -36,7 +36,11 @@ async function setUp(t: TestContext) {
         names.map((name) => ({ topic: name, numPartitions: PARTITIONS })),
       ),
     );
-  const remove = (name: string) => admin.deleteTopics({ topics: [name] });
+  const remove = async (name: string): Promise<void> => {
+    await admin.deleteTopics({ topics: [name] });
+    // The controller has done so; brokers may take a moment.
+    await eventually(async () => assert.ok(!(await admin.listTopics()).includes(name)));
+  };
   const settings = { GRAPH, ...podSettings(topic) };
   return { topic, gone, dead, settings, create, remove };
 }

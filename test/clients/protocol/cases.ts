@@ -49,7 +49,7 @@ export const CASES: Readonly<Record<string, Script>> = {
   'no connection_init': steps(untilClosed),
   'a second connection_init': after(send(init()), untilClosed),
   'a second connection_init before the acknowledgement': steps(
-    send(init({ slow: true }), init()),
+    sendTogether(init({ slow: true }), init()),
     untilClosed,
   ),
   'connection parameters that are refused': steps(send(init({ refuse: true })), untilClosed),
@@ -60,7 +60,7 @@ export const CASES: Readonly<Record<string, Script>> = {
   ),
   'subscribe without connection_init': steps(send(subscribe('1', HELLO)), untilClosed),
   'subscribe before the acknowledgement': steps(
-    send(init({ slow: true }), subscribe('1', HELLO)),
+    sendTogether(init({ slow: true }), subscribe('1', HELLO)),
     untilClosed,
   ),
   'ping before connection_init': steps(send({ type: 'ping' }), until('pong')),
