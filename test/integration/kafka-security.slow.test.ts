@@ -29,7 +29,8 @@ const scope: Scope = fileScope();
 let starting: Promise<GuardedKafka> | undefined;
 const guardedKafka = () => (starting ??= GuardedKafka.start(scope));
 
-const consumerEnded = ({ msg }: { msg: string }) => msg.startsWith('the Kafka consumer ended');
+const consumerEnded = ({ msg }: { msg: string }) =>
+  /^(the Kafka consumer ended|Kafka has not been reached yet)/.test(msg);
 
 /** Ends the gateway, and looks for secrets in all that it has said. */
 async function assertDiscreet(gateway: GatewayProcess): Promise<void> {
@@ -314,7 +315,7 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
       issuer.failure = { status: 503, body: '' };
       const away = 'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token, got status 503';
       await gateway.untilLine((line) => line['error'] === away);
-      await gateway.untilNotReady(/consumer crashed/);
+      await gateway.untilNotReady(/Kafka has not been reached yet: KAFKA_OAUTH_TOKEN_URL/);
       issuer.failure = undefined;
       await gateway.untilReady();
       const joined = await gateway.untilLine(({ msg }) => msg === 'joined the consumer group');

@@ -320,7 +320,8 @@ export class KafkaSource {
     this.#lastError = reason;
     if (!this.#isReached && this.#driver.isRetriable(error)) {
       this.#notReady = `Kafka has not been reached yet: ${reason}`;
-      if (isNews) this.#log.warn({ reason }, 'Kafka has not been reached yet; trying again until it is');
+      if (isNews)
+        this.#log.warn({ error: reason }, 'Kafka has not been reached yet; trying again until it is');
       return;
     }
     if (!this.#driver.isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;

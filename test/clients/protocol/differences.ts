@@ -44,4 +44,8 @@ export const DIFFERENCES: readonly { readonly reason: string; readonly cases: re
     reason: 'The end of what the client has completed is not told to what has its id now.',
     cases: ['an id again in the write that completes it'],
   },
+  {
+    reason: 'The client is told what the bound is.',
+    cases: ['a message that is too large'],
+  },
 ];

@@ -77,7 +77,7 @@ test('a source that has not reached Kafka yet says so, and why, in one line for 
   }
   await turnsUntil(() => driver.options !== undefined);
   assert.equal(ingest.notReady(), 'joining');
-  const told = lines.filter(({ level }) => Number(level) > 30).map(({ msg, reason }) => [msg, reason]);
+  const told = lines.filter(({ level }) => Number(level) > 30).map(({ msg, error }) => [msg, error]);
   const message = 'Kafka has not been reached yet; trying again until it is';
   assert.deepEqual(told, [
     [message, 'connect ECONNREFUSED'],
