@@ -11,8 +11,8 @@ import {
 import type { Operation } from './operation.ts';
 
 /**
- * What the schema says of the fields of documents. Names, `Type.field`: there are as many as the schema has fields. The type is
- * the one that the document selects the field from, which may be an interface.
+ * Tells what the schema says of the fields that documents select. Their names are `Type.field`, so that there are as many as the
+ * schema has fields; the type is the one that the document selects the field from, which may be an interface.
  */
 export class FieldNames {
   readonly #schema: GraphQLSchema;

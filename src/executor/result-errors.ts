@@ -16,7 +16,7 @@ export const INTERNAL_CODE = 'INTERNAL_SERVER_ERROR';
 /** Of a result that JSON can't hold, since a scalar serialises to something that JSON does not have. */
 export const UNSERIALISABLE_CODE = 'UNSERIALISABLE_RESULT';
 
-/** What clients get in its place. */
+/** Clients get this in place of a result that JSON can't hold. */
 export const UNSERIALISABLE: ExecutionResult = {
   errors: [
     new GraphQLError(

@@ -128,7 +128,7 @@ test('documents that take long to validate, one behind the other, let other requ
   t.diagnostic(`20 requests and a WebSocket took ${(performance.now() - began).toFixed(0)} ms`);
   const { length } = attacker.statuses;
   assert.ok(
-    length < 400,
+    length < 100,
     `expected others to be served long before the last of 650, got them after ${length}`,
   );
   assert.deepEqual([...new Set(attacker.statuses)], [200]);

@@ -96,8 +96,8 @@ export class KafkaSource {
   #loop: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #notReady: string | undefined = JOINING;
-  /** Whether Kafka has ever told which topics there are. */
-  #isReached = false;
+  /** Why Kafka has not been reached yet, as it has been told; undefined once Kafka has told which topics there are. */
+  #unreached: Set<string> | undefined = new Set();
   /** Partitions of this member. */
   #assigned = 0;
   #member: GroupMember | undefined;
@@ -254,8 +254,8 @@ export class KafkaSource {
     }
     const topics = await unlessAborted(this.#topics.present(), signal);
     if (topics === undefined) return undefined;
-    if (!this.#isReached) this.#notReady = JOINING;
-    this.#isReached = true;
+    if (this.#unreached !== undefined) this.#notReady = JOINING;
+    this.#unreached = undefined;
     if (topics.length === 0) return undefined;
     const refusal = await this.#admission.refusal(topics, signal);
     if (signal.aborted) return undefined;
@@ -316,12 +316,12 @@ export class KafkaSource {
   #crashed(error: unknown, wait: number): void {
     this.#options.metrics.consumerRestarts.inc();
     const reason = messageOf(error);
-    const isNews = this.#lastError !== reason;
     this.#lastError = reason;
-    if (!this.#isReached && this.#driver.isRetriable(error)) {
+    if (this.#unreached !== undefined && this.#driver.isRetriable(error)) {
       this.#notReady = `Kafka has not been reached yet: ${reason}`;
-      if (isNews)
+      if (!this.#unreached.has(reason))
         this.#log.warn({ error: reason }, 'Kafka has not been reached yet; trying again until it is');
+      this.#unreached.add(reason);
       return;
     }
     if (!this.#driver.isRetriable(error)) this.#notReady = `consumer crashed: ${reason}`;

@@ -20,10 +20,14 @@ const REFUSED_BY_WS: ReadonlyMap<number | undefined, Disconnect> = new Map(
   [badFrame, notText, tooManyFrames, tooLarge].map((disconnect) => [disconnect.code, disconnect]),
 );
 
-/** ws closes by itself, with a code alone, where it does not take what comes: the connection closes in its place, and tells why. */
+/**
+ * ws closes by itself, with a code alone, where it does not take what comes: the connection closes in its place, and tells why.
+ * A socket that is being closed is left to ws, which then waits for no answer to its close frame.
+ */
 export class GatewayWebSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
-    const refused = reason === undefined ? REFUSED_BY_WS.get(code) : undefined;
+    const isByWs = reason === undefined && this.readyState === this.OPEN;
+    const refused = isByWs ? REFUSED_BY_WS.get(code) : undefined;
     if (refused === undefined) super.close(code, reason);
     else (this as unknown as OwnedWebSocket)[CONNECTION].endRefused(refused);
   }

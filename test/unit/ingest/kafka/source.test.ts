@@ -59,7 +59,7 @@ test('a source that has not reached Kafka yet says so, and why, in one line for 
   const driver = new FakeDriver();
   const { clock, sleeps, wakeAll } = stillClock();
   const { log, lines } = readableLog();
-  const reasons = ['connect ECONNREFUSED', 'connect ECONNREFUSED', 'no route'];
+  const reasons = ['connect ECONNREFUSED', 'connect ECONNREFUSED', 'no route', 'connect ECONNREFUSED'];
   let attempts = 0;
   driver.missingTopics = async () => {
     const reason = reasons[attempts];
