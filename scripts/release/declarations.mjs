@@ -11,16 +11,17 @@ const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 const IMPORTED = /(\b(?:from|import)\s*\(?\s*)(['"])(\.[^'"]+)\2/g;
 
 /**
- * @param entries paths of TypeScript files from the repository's root
+ * @param entries paths of TypeScript files
  * @param folder to which they are written, at the same paths
+ * @param from the folder from which these paths begin
  */
-export async function writeDeclarations(entries, folder) {
+export async function writeDeclarations(entries, folder, from = root) {
   // Below the root, where their packages are found.
   const parent = path.join(root, '.release');
   await mkdir(parent, { recursive: true });
   const all = await mkdtemp(path.join(parent, 'types-'));
   try {
-    await compile(entries, all);
+    await compile(entries, all, from);
     const written = new Set();
     const pending = entries.map(declarationOf);
     for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
@@ -48,10 +49,10 @@ export async function writeDeclarations(entries, folder) {
 
 const declarationOf = (file) => file.replace(/\.ts$/, '.d.ts');
 
-async function compile(entries, outDir) {
+async function compile(entries, outDir, from) {
   const config = path.join(outDir, 'tsconfig.json');
-  const compilerOptions = { outDir, rootDir: root, noEmit: false };
-  const files = entries.map((entry) => path.join(root, entry));
+  const compilerOptions = { outDir, rootDir: from, noEmit: false };
+  const files = entries.map((entry) => path.join(from, entry));
   await writeFile(
     config,
     JSON.stringify({ extends: path.join(root, 'tsconfig.json'), compilerOptions, files, include: [] }),

@@ -1,15 +1,15 @@
 /**
- * `yarn release:pack [folder]`: what `npm install sluice` installs, as a folder and a tarball in `.release`, or in the folder.
- * Prints the tarball's path.
+ * `yarn release:pack [folder]`: what `npm install sluice` and `npm install sluice-client` install, each as a folder and a
+ * tarball in `.release`, or in the folder. Prints the tarballs' paths, a line each, the gateway's first.
  */
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { ensureAll, root } from '../ensure.mjs';
 
 await ensureAll('RUNTIME');
+const { packClient } = await import('./client.mjs');
 const { writeDeclarations } = await import('./declarations.mjs');
+const { packTarball } = await import('./tarball.mjs');
 const { vendor, vendored } = await import('./vendor.mjs');
 const { transform } = await import('esbuild');
 
@@ -38,15 +38,8 @@ await writeDeclarations(
   path.join(folder, 'dist'),
 );
 const vendoredImports = await vendor(path.join(folder, 'dist/vendor'), './dist/vendor');
-await writeFile(
-  path.join(folder, 'package.json'),
-  `${JSON.stringify(released(manifest, vendoredImports), undefined, 2)}\n`,
-);
-// npm writes what it packs to standard output, one line, and all else to standard error.
-const { stdout } = await promisify(execFile)('npm', ['pack', '--silent', '--pack-destination', release], {
-  cwd: folder,
-});
-console.log(path.join(release, stdout.trim()));
+console.log(await packTarball(folder, released(manifest, vendoredImports), release));
+console.log(await packClient(release));
 
 /** Of what Node.js runs: they are a sixth of it, and declarations have those that are for users. */
 async function removeComments(compiled) {

@@ -1,6 +1,6 @@
 /**
- * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarball, and
- * lists what is in it.
+ * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarballs of
+ * the gateway and of its client, and lists what is in the gateway.
  * Nothing leaves this machine: it prints what a person does to publish.
  */
 import { execFileSync } from 'node:child_process';
@@ -36,17 +36,18 @@ writeFileSync(
   readFileSync(manifest, 'utf8').replace(`"version": "${current}"`, `"version": "${version}"`),
 );
 git('commit', '--quiet', '--all', '--message', `Release ${version}`);
-const [tarball, sbom] = ['pack.mjs', 'sbom.mjs'].map(written);
+const tarballs = written('pack.mjs');
+const [sbom] = written('sbom.mjs');
 const notesFile = path.join(root, '.release', `notes-${version}.md`);
 writeFileSync(notesFile, `${notes}\n`);
 git('tag', '--annotate', `v${version}`, '--cleanup=verbatim', '--file', notesFile);
 console.log(`Release ${version} is prepared. To publish it:
 
   git push --follow-tags
-  npm publish ${path.relative(process.cwd(), tarball)}
+${tarballs.map((tarball) => `  npm publish ${relative(tarball)}`).join('\n')}
 
-Its notes: ${path.relative(process.cwd(), notesFile)}
-What it consists of (SBOM): ${path.relative(process.cwd(), sbom)}`);
+Its notes: ${relative(notesFile)}
+What it consists of (SBOM): ${relative(sbom)}`);
 
 /** Of semantic versions: one number is one higher, and those behind it are 0. */
 function isNext(next) {
@@ -54,13 +55,18 @@ function isNext(next) {
   return [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`].includes(next);
 }
 
-/** @returns the file that a script beside this one has written */
+function relative(file) {
+  return path.relative(process.cwd(), file);
+}
+
+/** @returns the files that a script beside this one has written */
 function written(script) {
   const file = path.join(import.meta.dirname, script);
-  return execFileSync(process.execPath, [file], {
+  const printed = execFileSync(process.execPath, [file], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
-  }).trim();
+  });
+  return printed.trim().split('\n');
 }
 
 function git(...args) {

@@ -1,4 +1,4 @@
-/** `sluice/client`: for browsers, without a dependency, in ES2020. */
+/** `sluice/client`, and all of the package `sluice-client`: for browsers, without a dependency, in ES2020. */
 import type { Gap } from './gap.ts';
 import type { Payload, Sink, SocketClient } from './graphql-ws.ts';
 import { iterate } from './iterate.ts';

@@ -20,6 +20,11 @@ async function install(): Promise<string> {
   for (const name of await readdir(path.join(ROOT, 'node_modules')))
     await symlink(path.join(ROOT, 'node_modules', name), path.join(folder, name));
   await symlink(ROOT, path.join(folder, 'sluice'));
+  // The code that scripts/release/client.mjs packs, as it is built; test/package/client.test.ts installs the package.
+  const client = path.join(folder, 'sluice-client');
+  await mkdir(client);
+  await symlink(path.join(ROOT, 'dist/src/client'), path.join(client, 'dist'));
+  await writeFile(path.join(client, 'package.json'), '{"exports":"./dist/client.js"}');
   return folder;
 }
 

@@ -35,13 +35,12 @@ async function git(folder: string, ...args: readonly string[]): Promise<string> 
 const release = (folder: string, version: string) =>
   run(process.execPath, [path.join(folder, 'scripts/release/release.mjs'), version], { cwd: folder });
 
-test('a release is a commit, a tag with the notes, and a tarball; and publishes nothing', async (t) => {
+test('a release is a commit, a tag with the notes, and the tarballs of gateway and client; and publishes nothing', async (t) => {
   const folder = await clone(t);
   const before = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { version: string };
   const [major, minor] = before.version.split('.').map(Number);
   const next = `${major}.${Number(minor) + 1}.0`;
   const { stdout } = await release(folder, next);
-  assert.match(stdout, /npm publish \.release\/sluice-/);
   const after = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as object;
   assert.deepEqual(after, { ...before, version: next });
   const changelog = await readFile(path.join(folder, 'CHANGELOG.md'), 'utf8');
@@ -52,7 +51,10 @@ test('a release is a commit, a tag with the notes, and a tarball; and publishes 
   assert.match(await git(folder, 'tag', '--list', '--format=%(contents)', `v${next}`), /^### Added/);
   assert.equal(await git(folder, 'log', '-1', '--format=%s'), `Release ${next}`);
   assert.equal(await git(folder, 'status', '--porcelain'), '');
-  assert.ok(existsSync(path.join(folder, `.release/sluice-${next}.tgz`)));
+  for (const tarball of [`.release/sluice-${next}.tgz`, `.release/sluice-client-${next}.tgz`]) {
+    assert.ok(stdout.includes(`  npm publish ${tarball}\n`), stdout);
+    assert.ok(existsSync(path.join(folder, tarball)));
+  }
   assert.match(stdout, /\(SBOM\): \.release\/sluice-/);
   const sbom = await Sbom.read(path.join(folder, `.release/sluice-${next}.cdx.json`));
   assert.equal(sbom.document.metadata.component.version, next);

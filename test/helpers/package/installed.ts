@@ -25,7 +25,7 @@ const INGREDIENTS = [
 ];
 const FILES = ['package.json', 'yarn.lock', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 
-/** The tarball that is released. The first test file that asks has it made, for all. @returns its path */
+/** The gateway's tarball, of those that are released. The first test file that asks has it made, for all. @returns its path */
 export async function packed(): Promise<string> {
   const key = await fingerprint();
   const folder = path.join(PACKED, key);
@@ -38,7 +38,7 @@ export async function packed(): Promise<string> {
       await rm(path.join(PACKED, name), { recursive: true, force: true });
     await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts/release/pack.mjs'), folder]);
   });
-  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
+  const tarball = (await readdir(folder)).find((name) => /^sluice-\d.*\.tgz$/.test(name));
   return path.join(folder, tarball ?? '');
 }
 
