@@ -38,3 +38,28 @@ export interface PublishOptions {
    */
   readonly timestamp?: number;
 }
+
+/** The names of each, of which TypeScript sees that none is missing. */
+const namesOf = <Options>(names: { readonly [Name in keyof Required<Options>]: true }): string[] =>
+  Object.keys(names);
+
+export const TEST_GATEWAY_OPTIONS = namesOf<TestGatewayOptions>({
+  viewer: true,
+  backends: true,
+  settings: true,
+  now: true,
+});
+export const ASK_OPTIONS = namesOf<AskOptions>({ viewer: true });
+export const PUBLISH_OPTIONS = namesOf<PublishOptions>({ key: true, headers: true, timestamp: true });
+
+/**
+ * Refuses what would be ignored: a test that expects a refusal would pass for the wrong reason.
+ *
+ * @param what these are, for the message
+ * @throws TypeError
+ */
+export function demandKnown(what: string, known: readonly string[], given: object): void {
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new TypeError(`expected ${what} (${known.join(', ') || 'none'}), got ${unknown.join(', ')}`);
+}

@@ -24,7 +24,15 @@ import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/delivery/flusher.ts';
 import { fakeBackends } from './fake-backends.ts';
 import type { JsonParse } from './json-parse.ts';
-import type { AskOptions, PublishOptions, TestGatewayOptions } from './options.ts';
+import {
+  ASK_OPTIONS,
+  demandKnown,
+  PUBLISH_OPTIONS,
+  TEST_GATEWAY_OPTIONS,
+  type AskOptions,
+  type PublishOptions,
+  type TestGatewayOptions,
+} from './options.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { TestSubscription } from './subscription.ts';
 
@@ -74,6 +82,7 @@ export async function startTestGateway(
   options: TestGatewayOptions,
   sandbox?: Sandbox,
 ): Promise<TestGateway> {
+  demandKnown('options of testGateway', TEST_GATEWAY_OPTIONS, options);
   const graph = await graphFor(folder, sandbox);
   const parse = sandbox?.parse ?? JSON.parse;
   const config = loadConfig({ MASK_ERRORS: 'false', ...options.settings });
@@ -131,6 +140,13 @@ export async function startTestGateway(
   });
 }
 
+/** An operation that may be executed, and what it is executed with. */
+interface Prepared {
+  readonly operation: Operation;
+  readonly sent: Variables;
+  readonly asking: Json;
+}
+
 interface Parts {
   readonly parse: JsonParse;
   readonly viewer: Json;
@@ -157,16 +173,15 @@ export class TestGateway {
    * Subscribes: what is published from now on comes.
    *
    * @throws OperationRefused
+   * @throws TypeError for a variable that the operation does not declare, or an unknown option
    */
   subscribe<Data = Record<string, unknown>>(
     query: string,
     variables: Variables = {},
-    { viewer }: AskOptions = {},
+    options: AskOptions = {},
   ): TestSubscription<Data> {
     const { hub, parse } = this.#parts;
-    const asking = viewer === undefined ? this.#parts.viewer : frozen(viewer);
-    const sent = asSent(variables);
-    const operation = this.#prepared(query, sent, asking);
+    const { operation, sent, asking } = this.#prepared(query, variables, options);
     if (operation.kind !== 'subscription')
       throw new TypeError(`expected a subscription, got a ${operation.kind}`);
     let isBeginning: (() => boolean) | undefined;
@@ -184,15 +199,14 @@ export class TestGateway {
    * Executes a query or a mutation.
    *
    * @throws OperationRefused
+   * @throws TypeError for a variable that the operation does not declare, or an unknown option
    */
   async query<Data = Record<string, unknown>>(
     query: string,
     variables: Variables = {},
-    { viewer }: AskOptions = {},
+    options: AskOptions = {},
   ): Promise<ExecutionResult<Data>> {
-    const asking = viewer === undefined ? this.#parts.viewer : frozen(viewer);
-    const sent = asSent(variables);
-    const operation = this.#prepared(query, sent, asking);
+    const { operation, sent, asking } = this.#prepared(query, variables, options);
     if (operation.kind === 'subscription')
       throw new TypeError('expected a query or a mutation, got a subscription');
     const { queries, parse } = this.#parts;
@@ -209,6 +223,7 @@ export class TestGateway {
    * @throws DecodeError
    */
   async publish(topic: string, event: unknown, options: PublishOptions = {}): Promise<void> {
+    demandKnown('options of publish', PUBLISH_OPTIONS, options);
     const { topics, source } = this.#parts;
     if (!topics.has(topic)) {
       throw new TypeError(`expected one of the topics ${[...topics.keys()].join(', ')}, got ${topic}`);
@@ -238,10 +253,16 @@ export class TestGateway {
     await this.#parts.bus.stop();
   }
 
-  #prepared(query: string, variables: Variables, viewer: Json): Operation {
-    const operation = this.#parts.admission.prepare({ query, variables }, viewer);
-    if ('document' in operation) return operation;
-    throw new OperationRefused(operation);
+  #prepared(query: string, variables: Variables, options: AskOptions): Prepared {
+    demandKnown('options of an operation', ASK_OPTIONS, options);
+    const { viewer } = options;
+    const asking = viewer === undefined ? this.#parts.viewer : frozen(viewer);
+    const sent = asSent(variables);
+    const operation = this.#parts.admission.prepare({ query, variables: sent }, asking);
+    if (!('document' in operation)) throw new OperationRefused(operation);
+    // The gateway ignores these, so that a viewer in their place would be nobody, and be refused for that.
+    demandKnown('variables that the operation declares', operation.variableNames, variables);
+    return { operation, sent, asking };
   }
 
   /** Channels are joined, replays have begun, messages taken and events executed. */

@@ -114,10 +114,42 @@ describe('testGateway', () => {
     assert.deepEqual(bob.results, [{ data: { own: { amount: 2, viewer: 'bob' } } }]);
     assert.throws(() => gateway.subscribe('subscription { secret { amount } }'), {
       name: 'OperationRefused',
+      message: /may not use Subscription.secret/,
     });
     gateway.subscribe('subscription { secret { amount } }', {}, { viewer: { role: 'ADMIN' } });
     assert.throws(() => gateway.subscribe('subscription { nope }'), /Cannot query field "nope"/);
     assert.throws(() => gateway.subscribe('{ now }'), /expected a subscription, got a query/);
+  });
+
+  it('refuses variables that the operation does not declare, and unknown options, before it asks who may', async (t) => {
+    const gateway = await gatewayFor(t);
+    const secret = 'subscription { secret { amount } }';
+    const viewer = { role: 'ADMIN' };
+    const misplaced = {
+      name: 'TypeError',
+      message: 'expected variables that the operation declares (none), got viewer',
+    };
+    assert.throws(() => gateway.subscribe(secret, { viewer }), misplaced);
+    await assert.rejects(gateway.query('{ now }', { viewer }), misplaced);
+    assert.throws(
+      () => gateway.subscribe('subscription ($id: ID) { bid(auction_id: $id) { amount } }', { ids: 7 }),
+      {
+        message: 'expected variables that the operation declares (id), got ids',
+      },
+    );
+    const options: object = { viwer: viewer, as: 'ADMIN' };
+    const unknown = {
+      name: 'TypeError',
+      message: 'expected options of an operation (viewer), got viwer, as',
+    };
+    assert.throws(() => gateway.subscribe(secret, {}, options), unknown);
+    await assert.rejects(gateway.query('{ now }', {}, options), unknown);
+    await assert.rejects(gateway.publish('bids', {}, options), {
+      message: 'expected options of publish (key, headers, timestamp), got viwer, as',
+    });
+    await assert.rejects(gatewayFor(t, options), {
+      message: 'expected options of testGateway (viewer, backends, settings, now), got viwer, as',
+    });
   });
 
   it('answers calls of back ends by fakes, with the keys of the definition, a loader’s once for each event', async (t) => {
