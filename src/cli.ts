@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster';
 import { isParseError, UsageError } from './cli/command.ts';
 import { COMMANDS, usage } from './cli/commands.ts';
+import { readEnvFile } from './cli/env-file.ts';
 import { print } from './cli/output.ts';
 import { messageOf, SluiceError } from './errors.ts';
 
@@ -13,7 +15,8 @@ async function main([name = 'serve', ...args]: readonly string[]): Promise<numbe
   if (name !== 'dead-letters' && args.some(isHelp)) return print(usage());
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(`expected one of the commands below, got '${name}'`);
-  return command.run(args);
+  // Workers have the environment of their primary, which has read it: the file may have changed since.
+  return command.run(args, cluster.isWorker ? undefined : readEnvFile(process.env));
 }
 
 /** Once all that was printed has been taken: code of a graph may hold a timer or a server, which would keep the process. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { EnvFile } from './env-file.ts';
 
 /** One of the commands of `sluice`. */
 export interface Command {
@@ -6,10 +7,11 @@ export interface Command {
   readonly usage: readonly (readonly [written: string, does: string])[];
   /**
    * @param args behind the command's name
+   * @param envFile whose variables are in the environment already
    * @returns the exit code: 0 done, 1 failed, 2 wrong arguments; undefined while the gateway runs
    * @throws UsageError, SluiceError, or the errors of util.parseArgs
    */
-  run(args: readonly string[]): Promise<number | undefined>;
+  run(args: readonly string[], envFile?: EnvFile): Promise<number | undefined>;
 }
 
 /** The command line can't be understood; the message says what was expected and what came. */

@@ -6,7 +6,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     'serve',
     {
       usage: [['serve', 'run the gateway (the default)']],
-      run: async (args) => (await import('./serve.ts')).serve(args),
+      run: async (args, envFile) => (await import('./serve.ts')).serve(args, envFile),
     },
   ],
   [
@@ -18,7 +18,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
           "run it for a graph's author: reload on each change, print what becomes of each event",
         ],
       ],
-      run: async (args) => (await import('./dev.ts')).dev(args),
+      run: async (args, envFile) => (await import('./dev.ts')).dev(args, envFile),
     },
   ],
   [
@@ -114,7 +114,7 @@ export function usage(): string {
   return `sluice [command]
 
 ${listed}
-Settings come from the environment; see 'sluice config --markdown'.
+Settings come from the environment, and from .env in the working directory; see 'sluice config --markdown'.
 The options of dead-letters are listed by 'sluice dead-letters --help'.
 `;
 }

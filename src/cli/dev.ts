@@ -13,6 +13,7 @@ import { EventWays } from './dev/event-ways.ts';
 import { introduction } from './dev/introduction.ts';
 import { logLine } from './dev/log-lines.ts';
 import { laterLines, wayLines, type WayLine } from './dev/way-lines.ts';
+import { logEnvFile, type EnvFile } from './env-file.ts';
 import { print } from './output.ts';
 import { browserUrl, guard, runPod } from './run-pod.ts';
 
@@ -23,7 +24,7 @@ const PRINTED_PER_SECOND = 20;
 const LAG_MS = 200;
 
 /** `sluice dev [graph]`: runs until a signal ends it. */
-export async function dev(args: readonly string[]): Promise<undefined> {
+export async function dev(args: readonly string[], envFile?: EnvFile): Promise<undefined> {
   const [folder] = argumentsOf(args, [], { optional: ['graph'] }).positionals;
   const env = developmentEnvironment(process.env, folder);
   const config = loadConfig(env);
@@ -35,6 +36,7 @@ export async function dev(args: readonly string[]): Promise<undefined> {
     ? createLog(config.LOG_LEVEL, { write: (line) => void print(logLine(line)) })
     : createLog(config.LOG_LEVEL);
   guard(log);
+  logEnvFile(envFile, log);
   const current: { gateway?: Gateway } = {};
   const ways = createWays(config, current, isTerminal);
   const port = await runPod(config, env, log, async () => {

@@ -9,8 +9,8 @@ const TEMPLATE = path.join(import.meta.dirname, 'template');
 /** Of Sluice itself. */
 const MANIFEST = path.join(import.meta.dirname, '../../../package.json');
 
-/** Files that npm would not pack under their own names. */
-const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
+/** Files that npm or tools of this repository would take for their own. */
+const RENAMED: Readonly<Record<string, string>> = { dockerignore: '.dockerignore', gitignore: '.gitignore' };
 
 /** `sluice init [folder]`: writes a graph's project, and prints the paths of its files and what comes next. */
 export async function init(args: readonly string[]): Promise<number> {

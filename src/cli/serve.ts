@@ -6,16 +6,18 @@ import { createLog, type Log } from '../log.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
 import { WORKER } from '../workers/messages.ts';
 import { argumentsOf } from './command.ts';
+import { logEnvFile, type EnvFile } from './env-file.ts';
 import { print } from './output.ts';
 import { browserUrl, guard, runPod } from './run-pod.ts';
 
 /** `sluice serve`: runs until a signal ends it. */
-export async function serve(args: readonly string[]): Promise<undefined> {
+export async function serve(args: readonly string[], envFile?: EnvFile): Promise<undefined> {
   argumentsOf(args, []);
   const config = loadConfig(process.env);
   const log = createLog(config.LOG_LEVEL);
   guard(log);
   if (cluster.isWorker) return serveAsWorker(config, log);
+  logEnvFile(envFile, log);
   const port = await runPod(config, process.env, log, () => createPod(config, log));
   if (process.stdout.isTTY) print(`\n  ${browserUrl(config, port)}/ for a browser\n\n`);
 }

@@ -67,7 +67,7 @@ export function configMarkdown(): string {
 }
 
 /** Where errors cost more than convenience is worth. */
-function isProduction(env: Readonly<Record<string, string | undefined>>): boolean {
+export function isProduction(env: Readonly<Record<string, string | undefined>>): boolean {
   return env['NODE_ENV'] === 'production' || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 }
 

@@ -9,7 +9,7 @@ import { ROOT } from './markdown.ts';
 /** Settings of the runner's own stay away. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
-const NOT_LINKED = new Set(['.git', '.services']);
+const NOT_LINKED = new Set(['.env', '.git', '.services']);
 
 const scope = fileScope();
 let installing: Promise<string> | undefined;

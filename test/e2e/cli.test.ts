@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { buildSchema, validateSchema } from 'graphql';
 import { spawnFor } from '../helpers/child-process.ts';
-import { runCli, spawnCli } from '../helpers/gateway.ts';
+import { GATEWAY_DEFAULTS, runCli, spawnCli, untilListening } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { post, startGraph } from './graph-gateway.ts';
+
+const CLI = path.join(import.meta.dirname, '../../src/cli.js');
 
 test('wrong settings stop the start with one message on stderr', async (t) => {
   const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });
@@ -30,6 +35,37 @@ test('npm start has a consumer group of the developer’s own, unless the enviro
     const child = spawnFor(t, process.execPath, ['scripts/start.mjs', 'config'], { env });
     assert.match(await text(child.stdout), expected);
   }
+});
+
+test('the .env of the working directory has settings, of which the log has the names only; the environment wins', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(
+    path.join(cwd, '.env'),
+    'AUTH_SECRET=a-secret-of-at-least-thirty-two-bytes\nPING_SECONDS=7\nPORT=x\nKAFKA_GROUP_ID=team',
+  );
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ...GATEWAY_DEFAULTS };
+  const own = { ...env, PING_SECONDS: '8' };
+  const asked = spawnFor(t, process.execPath, [path.resolve('scripts/start.mjs'), 'config'], {
+    cwd,
+    env: own,
+  });
+  const config = await text(asked.stdout);
+  for (const line of ['PORT=0', 'PING_SECONDS=8', 'KAFKA_GROUP_ID=team', 'AUTH_SECRET=(secret)'])
+    assert.ok(config.split('\n').includes(line), `${line} in ${config}`);
+  for (const command of ['serve', 'dev']) {
+    const gateway = await untilListening(spawnFor(t, process.execPath, [CLI, command], { cwd, env }));
+    await gateway.stop();
+    const [told, ...more] = gateway.lines.filter(({ msg }) => msg.includes('.env'));
+    assert.deepEqual(
+      [told?.msg, told?.['variables'], more],
+      ['.env has been read', ['AUTH_SECRET', 'KAFKA_GROUP_ID', 'PING_SECONDS'], []],
+    );
+    assert.doesNotMatch(JSON.stringify(gateway.lines), /thirty-two/);
+  }
+  const production = { ...env, NODE_ENV: 'production' };
+  const gateway = await untilListening(spawnFor(t, process.execPath, [CLI], { cwd, env: production }));
+  await gateway.untilLog(/\.env is not read in production: settings come from the environment/);
 });
 
 test('an unknown command or option is refused with the usage', async (t) => {

@@ -32,6 +32,7 @@ test('sluice init writes a project whose graph the check takes, and prints its f
     [
       'README.md',
       'compose.yaml',
+      '.dockerignore',
       '.gitignore',
       'graph/graph.ts',
       'graph/schema.graphql',
@@ -41,6 +42,8 @@ test('sluice init writes a project whose graph the check takes, and prints its f
     ],
   );
   assert.match(next ?? '', /^Next: cd .* && npm install && npm run types && npm test && npx sluice dev\n$/);
+  for (const ignored of ['.dockerignore', '.gitignore'])
+    assert.match(await readFile(path.join(folder, ignored), 'utf8'), /^\.env$/m);
   const { name, dependencies } = await read<Package>(path.join(folder, 'package.json'));
   const { version } = await read<Package>(path.join(ROOT, 'package.json'));
   assert.deepEqual({ name, dependencies }, { name: 'my-graph', dependencies: { sluice: `^${version}` } });

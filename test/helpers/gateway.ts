@@ -265,5 +265,6 @@ export function spawnCli(
     const value = process.env[name];
     if (value !== undefined) env[name] ??= value;
   }
-  return spawnFor(scope, process.execPath, [cli, ...args], { env });
+  // The working directory may hold the developer's own .env.
+  return spawnFor(scope, process.execPath, [cli, ...args], { cwd: import.meta.dirname, env });
 }

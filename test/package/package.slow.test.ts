@@ -96,7 +96,7 @@ describe('the package', needs('image-node', 'node-22'), () => {
     const endings = new Set(files.map((file) => file.replace(/^.*?((\.d)?\.\w+|\/\w+)$/, '$1')));
     assert.deepEqual(
       [...endings].toSorted().join(' '),
-      '.cjs .css .d.ts .graphql .html .js .json .md .ts .yaml /LICENSE /gitignore',
+      '.cjs .css .d.ts .graphql .html .js .json .md .ts .yaml /LICENSE /dockerignore /gitignore',
     );
     const sources = files.filter((file) => /(?<!\.d)\.ts$|\btest\//.test(file));
     const template = 'package/dist/src/cli/template/';

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { isProduction } from '../config/config.ts';
+import { messageOf, SluiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+/** What has become of a file that is there. */
+export interface EnvFile {
+  readonly isRead: boolean;
+  /** Names of its variables that hold, as the environment has no others. */
+  readonly variables: readonly string[];
+}
+
+/**
+ * Adds the variables of `.env` in the working directory to the environment. A variable that is there already stays as it is,
+ * an empty one too, so that one run can go without a setting of the file. In production a file that happens to lie in the
+ * working directory says nothing.
+ *
+ * @param env changed in place: the graph's code, tracing and workers read it, too
+ * @returns undefined where there is no such file
+ * @throws SluiceError BAD_SETTINGS if it can't be read
+ */
+export function readEnvFile(env: NodeJS.ProcessEnv, file = '.env'): EnvFile | undefined {
+  if (isProduction(env)) return existsSync(file) ? { isRead: false, variables: [] } : undefined;
+  const text = textOf(file);
+  if (text === undefined) return undefined;
+  const given = Object.entries(parseEnv(text)) as [name: string, value: string][];
+  for (const [name, value] of given) env[name] ??= value;
+  const held = given.filter(([name, value]) => env[name] === value);
+  return { isRead: true, variables: held.map(([name]) => name).toSorted() };
+}
+
+/** Says that the file was read, or why not, without its values. */
+export function logEnvFile(file: EnvFile | undefined, log: Log): void {
+  if (file?.isRead === true) log.info({ variables: file.variables }, '.env has been read');
+  if (file?.isRead === false) log.warn('.env is not read in production: settings come from the environment');
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    // Some editors begin a file with a byte order mark, which would be part of the first name.
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    // A folder of this name holds a virtual environment of Python.
+    if (['ENOENT', 'EISDIR'].includes((cause as NodeJS.ErrnoException).code ?? '')) return undefined;
+    const message = `expected a file that can be read, or none, got ${file}: ${messageOf(cause)}`;
+    throw new SluiceError('BAD_SETTINGS', message, { cause });
+  }
+}
