@@ -51,7 +51,8 @@ const declarationOf = (file) => file.replace(/\.ts$/, '.d.ts');
 
 async function compile(entries, outDir, from) {
   const config = path.join(outDir, 'tsconfig.json');
-  const compilerOptions = { outDir, rootDir: from, noEmit: false };
+  // What is marked @internal would bring the declarations of half the gateway.
+  const compilerOptions = { outDir, rootDir: from, noEmit: false, stripInternal: true };
   const files = entries.map((entry) => path.join(from, entry));
   await writeFile(
     config,

@@ -19,6 +19,7 @@ export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionRe
   /**
    * @param parse makes the results
    * @param begin joins the hub as this subscriber. @returns what leaves it
+   * @internal
    */
   constructor(viewer: Json, parse: JsonParse, begin: (subscriber: Subscriber) => () => void) {
     this.#parse = parse;

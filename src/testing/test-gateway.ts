@@ -165,6 +165,7 @@ export class TestGateway {
   /** Whether it still waits for the events that `replay` begins with. */
   readonly #open = new Map<{ return(): Promise<unknown> }, () => boolean>();
 
+  /** @internal */
   constructor(parts: Parts) {
     this.#parts = parts;
   }

@@ -27,6 +27,8 @@ const { loadConfig } = createRequire(createRequire(import.meta.url).resolve('@gr
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const MAX_BYTES = 1_100_000;
+/** Of types: those that users see bring no more than a few others. */
+const MAX_DECLARATIONS = 40;
 const MAX_PACKAGES = 60;
 
 const schema = (topic: string) => `
@@ -101,6 +103,8 @@ describe('the package', needs('image-node', 'node-22'), () => {
     const sources = files.filter((file) => /(?<!\.d)\.ts$|\btest\//.test(file));
     const template = 'package/dist/src/cli/template/';
     assert.deepEqual(sources.toSorted(), [`${template}graph/graph.ts`, `${template}test/graph.test.js`]);
+    const declarations = files.filter((file) => file.endsWith('.d.ts'));
+    assert.ok(declarations.length <= MAX_DECLARATIONS, declarations.join(' '));
     const all = await brought();
     assert.ok(all.length <= MAX_PACKAGES, all.join(' '));
   });
