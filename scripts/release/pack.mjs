@@ -9,6 +9,7 @@ import { ensureAll, root } from '../ensure.mjs';
 await ensureAll('RUNTIME');
 const { packClient } = await import('./client.mjs');
 const { writeDeclarations } = await import('./declarations.mjs');
+const { writeDocumentation } = await import('./documentation.mjs');
 const { packTarball } = await import('./tarball.mjs');
 const { vendor, vendored } = await import('./vendor.mjs');
 const { transform } = await import('esbuild');
@@ -24,8 +25,7 @@ const folder = path.join(release, 'package');
 await rm(folder, { recursive: true, force: true });
 await mkdir(path.join(folder, 'dist/vendor'), { recursive: true });
 
-for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE'])
-  await cp(path.join(root, name), path.join(folder, name));
+await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
 for (const name of ['src', 'babel-plugins', 'graphiql', 'examples/auction']) {
   // The sources are not there, so source maps would lead nowhere.
   const filter = (file) => !file.endsWith('.map') && !file.endsWith('.d.ts');
@@ -38,6 +38,7 @@ await writeDeclarations(
   path.join(folder, 'dist'),
 );
 const vendoredImports = await vendor(path.join(folder, 'dist/vendor'), './dist/vendor');
+await writeDocumentation(folder);
 console.log(await packTarball(folder, released(manifest, vendoredImports), release));
 console.log(await packClient(release));
 
@@ -71,7 +72,7 @@ function released(
     bin,
     exports,
     imports,
-    files: ['dist'],
+    files: ['dist', 'docs', 'deploy', 'CHANGELOG.md'],
     dependencies: Object.fromEntries(Object.entries(dependencies).filter(isInstalled)),
   };
 }

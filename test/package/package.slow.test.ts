@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
@@ -14,7 +14,9 @@ import { NPM, PNPM, YARN } from '../helpers/package/managers.ts';
 import { Sbom } from '../helpers/package/sbom.ts';
 import { deployTool, needs, podSettings } from '../helpers/services.ts';
 import { fileScope } from '../helpers/scope.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopic } from '../helpers/topic.ts';
+import { Page } from '../docs/markdown.ts';
 
 /** graphql-config, as GraphQL Code Generator has it. */
 const { loadConfig } = createRequire(createRequire(import.meta.url).resolve('@graphql-codegen/cli'))(
@@ -26,7 +28,9 @@ const { loadConfig } = createRequire(createRequire(import.meta.url).resolve('@gr
 };
 
 const ROOT = path.join(import.meta.dirname, '../../..');
+/** Of all but the manual, compressed. */
 const MAX_BYTES = 1_100_000;
+const MAX_MANUAL_BYTES = 200_000;
 /** Of types: those that users see bring no more than a few others. */
 const MAX_DECLARATIONS = 40;
 const MAX_PACKAGES = 60;
@@ -92,7 +96,11 @@ describe('the package', needs('image-node', 'node-22'), () => {
   };
 
   it('is small, holds no sources and no tests but those of a new project, and brings few others', async () => {
-    assert.ok((await stat(tarball)).size < MAX_BYTES);
+    const { size } = await stat(tarball);
+    const withoutManual = 'gzip -dc "$0" | tar --delete -f - package/docs package/deploy | gzip -9 | wc -c';
+    const rest = Number((await promisify(execFile)('bash', ['-c', withoutManual, tarball])).stdout);
+    assert.ok(rest > 0 && rest < MAX_BYTES, `${rest} bytes`);
+    assert.ok(size - rest < MAX_MANUAL_BYTES, `${size - rest} bytes`);
     const { stdout: listed } = await promisify(execFile)('tar', ['-tzf', tarball]);
     const files = listed.trim().split('\n');
     const endings = new Set(files.map((file) => file.replace(/^.*?((\.d)?\.\w+|\/\w+)$/, '$1')));
@@ -107,6 +115,34 @@ describe('the package', needs('image-node', 'node-22'), () => {
     assert.ok(declarations.length <= MAX_DECLARATIONS, declarations.join(' '));
     const all = await brought();
     assert.ok(all.length <= MAX_PACKAGES, all.join(' '));
+  });
+
+  it('holds the manual, the dashboard and the alerts, and each link of a page leads to a page or file within, or to the web', async (t) => {
+    const folder = await temporaryFolder(t);
+    await promisify(execFile)('tar', ['-xzf', tarball, '-C', folder]);
+    const files = await readdir(folder, { recursive: true });
+    const pages = new Map<string, Page>();
+    for (const name of files.filter((each) => each.endsWith('.md')))
+      pages.set(name, await Page.read(path.relative(ROOT, path.join(folder, name))));
+    const linked = new Set<string>();
+    const broken: string[] = [];
+    for (const [name, page] of pages) {
+      for (const { target } of page.links.filter((link) => !/^[a-z]+:/.test(link.target))) {
+        const [file = '', anchor] = target.split('#');
+        const to = file === '' ? name : path.join(path.dirname(name), file);
+        const hasAnchor = anchor === undefined || pages.get(to)?.anchors.has(anchor) === true;
+        if (!files.includes(to) || !hasAnchor) broken.push(`${name}: ${target}`);
+        linked.add(to);
+      }
+    }
+    assert.deepEqual(broken, []);
+    for (const name of [
+      'docs/reference/settings.md',
+      'deploy/grafana/dashboard.json',
+      'deploy/prometheus/alerts.yaml',
+    ])
+      assert.ok(linked.has(`package/${name}`), name);
+    assert.ok(linked.size > 60, `expected all links to be found, got ${linked.size}`);
   });
 
   it('is installed by npm, and each of its commands runs', async (t) => {

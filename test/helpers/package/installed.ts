@@ -22,6 +22,8 @@ const INGREDIENTS = [
   'dist/babel-plugins',
   'dist/examples',
   'dist/graphiql',
+  'docs',
+  'deploy',
 ];
 const FILES = ['package.json', 'yarn.lock', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 
