@@ -1,6 +1,7 @@
 /**
- * `yarn release:pack [folder]`: what `npm install sluice` and `npm install sluice-client` install, each as a folder and a
- * tarball in `.release`, or in the folder. Prints the tarballs' paths, a line each, the gateway's first.
+ * `yarn release:pack [folder]`: what `npm install sluice` installs, as a folder and a tarball in `.release`, or in the folder.
+ * Prints the tarball's path.
+ * Then the same for `sluice-client`, whose tarball's path is the second line.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarballs of
- * the gateway and of its client, and lists what is in the gateway.
- * Nothing leaves this machine: it prints what a person does to publish.
+ * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarball, and
+ * lists what is in it.
+ * Nothing leaves this machine: it prints what a person does to publish the gateway and its client.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
