@@ -13,6 +13,8 @@ interface ClientCredentialsOptions {
   readonly clientAuth: 'basic' | 'post';
   readonly scope: string | undefined;
   readonly audience: string | undefined;
+  /** How long an answer may take. @default 5000 */
+  readonly timeoutMs?: number;
   /** ms since 1970 */
   readonly now: () => number;
 }
@@ -32,10 +34,10 @@ const TEMPORARY = new Set([408, 425, 429]);
  * @throws TokenUnavailable, or SluiceError BAD_SETTINGS if the secret's file is not what it must be
  */
 export async function issueToken(options: ClientCredentialsOptions): Promise<IssuedToken> {
-  const { url, now } = options;
+  const { url, timeoutMs = TIMEOUT_MS, now } = options;
   const request = requestOf(options);
   const askedAt = now();
-  const { status, body } = await exchange(url, request);
+  const { status, body } = await exchange(url, request, timeoutMs);
   const answer = fieldsOf(body);
   if (status !== 200) {
     // Some endpoints say what they were sent.
@@ -81,9 +83,13 @@ function requestOf({
   return { method: 'POST', redirect: 'manual', headers, body };
 }
 
-async function exchange(url: string, request: RequestInit): Promise<{ status: number; body: string }> {
+async function exchange(
+  url: string,
+  request: RequestInit,
+  timeoutMs: number,
+): Promise<{ status: number; body: string }> {
   try {
-    const response = await fetch(url, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
     return { status: response.status, body: await readBody(response, MAX_BYTES) };
   } catch (cause) {
     throw unavailable(reasonOf(cause), { retriable: true, cause });

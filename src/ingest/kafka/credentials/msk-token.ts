@@ -24,16 +24,17 @@ const TIMEOUT_MS = 8_000;
 const SHOWN_CHARACTERS = 300;
 
 /**
+ * @param timeoutMs how long a signature may take, with the requests for credentials
  * @returns what signs a token that brokers of Amazon MSK take by OAUTHBEARER, and rejects with TokenUnavailable
  * @throws SluiceError MISSING_PACKAGE
  */
-export function mskTokens(region: string): () => Promise<IssuedToken> {
+export function mskTokens(region: string, timeoutMs = TIMEOUT_MS): () => Promise<IssuedToken> {
   const signer = load();
   return async () => {
     try {
       const signed = signer.generateAuthToken({ region });
-      const { token, expiryTime } = await withTimeout(signed, TIMEOUT_MS, () => {
-        throw new Error(`nothing within ${TIMEOUT_MS} ms`);
+      const { token, expiryTime } = await withTimeout(signed, timeoutMs, () => {
+        throw new Error(`nothing within ${timeoutMs} ms`);
       });
       return { value: token, expiresAt: expiryTime };
     } catch (cause) {

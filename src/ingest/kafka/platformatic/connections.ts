@@ -15,6 +15,8 @@ export interface ConnectionsOptions {
   readonly connection: KafkaConnection;
   /** How long a broker may take to answer. */
   readonly requestTimeoutMs: number;
+  /** How long a connection and its authentication may take. @default 3000 */
+  readonly connectTimeoutMs?: number;
   /** A broker has answered. */
   readonly onAnswer: () => void;
 }
@@ -107,7 +109,7 @@ export class Connections {
 
   async #connect({ host, port }: BrokerAddress, doing: string, onClose: () => void): Promise<Connection> {
     if (this.#isClosed) throw new KafkaError(`${doing}: the client is closed`, { isRetriable: false });
-    const { connection: settings, requestTimeoutMs } = this.#options;
+    const { connection: settings, requestTimeoutMs, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     const { clientId, credentials } = settings;
     const { tls, sasl } = credentials;
     let shown: TlsCredentials = {};
@@ -117,7 +119,7 @@ export class Connections {
       // Its source may take longer than a connection, and is then to be named.
       const token = sasl?.mechanism === 'oauthbearer' ? await sasl.token() : undefined;
       connection = new Connection(clientId, {
-        connectTimeout: CONNECT_TIMEOUT_MS,
+        connectTimeout: connectTimeoutMs,
         requestTimeout: requestTimeoutMs,
         ...(tls && { tls: shown, tlsServerName: net.isIP(host) === 0 }),
         ...(sasl && { sasl: saslOptions(sasl, token) }),

@@ -14,6 +14,7 @@ const optionsOf = (url: string) => ({
   clientAuth: 'basic' as const,
   scope: undefined,
   audience: undefined,
+  timeoutMs: 60_000,
   now: () => NOW,
 });
 
@@ -61,7 +62,7 @@ test('an error says what came, not the secret, and whether the endpoint may answ
     issuer.failure = { status, body };
     await isRefused(issuer.tokenUrl, message, retriable);
   }
-  await isRefused(`http://localhost:${await freePort()}/token`, /, got .*ECONNREFUSED/, true);
+  await isRefused(`http://127.0.0.1:${await freePort()}/token`, /, got .*ECONNREFUSED/, true);
 });
 
 async function isRefused(url: string, message: RegExp, retriable: boolean): Promise<void> {

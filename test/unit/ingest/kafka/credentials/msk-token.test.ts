@@ -14,17 +14,23 @@ const SRC = path.join(import.meta.dirname, '../../../../../src');
 const REGION = 'eu-central-1';
 const MINUTES_15 = 900_000;
 
-/** What AWS's SDK finds, and nothing of this machine. */
-function setEnvironment(variables: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
-  Object.assign(process.env, { HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true', ...variables });
+const ENVIRONMENT = process.env;
+
+const tokens = mskTokens(REGION, 60_000);
+
+/** What AWS's SDK finds until the end of the test, and nothing of this machine. */
+function setEnvironment(t: TestContext, variables: Readonly<Record<string, string>>): void {
+  const others = Object.entries(ENVIRONMENT).filter(([name]) => !name.startsWith('AWS_'));
+  const own = { HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true', ...variables };
+  process.env = { ...Object.fromEntries(others), ...own };
+  t.after(() => (process.env = ENVIRONMENT));
 }
 
 /** As Kubernetes and the service account's annotation set them on EKS. */
 async function asServiceAccount(t: TestContext, tokenService: string): Promise<void> {
   const file = path.join(await temporaryFolder(t), 'token');
   await writeFile(file, 'of the service account');
-  setEnvironment({
+  setEnvironment(t, {
     AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/sluice',
     AWS_WEB_IDENTITY_TOKEN_FILE: file,
     AWS_ENDPOINT_URL_STS: tokenService,
@@ -43,10 +49,10 @@ async function startTokenService(t: TestContext, status: number, body: string) {
 
 const signedUrl = (token: string): URL => new URL(Buffer.from(token, 'base64url').toString());
 
-test('a token is a signed request to connect to clusters of the region, valid for a quarter of an hour', async () => {
-  setEnvironment({ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'open sesame' });
+test('a token is a signed request to connect to clusters of the region, valid for a quarter of an hour', async (t) => {
+  setEnvironment(t, { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'open sesame' });
   const before = Date.now();
-  const { value, expiresAt } = await mskTokens(REGION)();
+  const { value, expiresAt } = await tokens();
   const { hostname, searchParams } = signedUrl(value);
   assert.equal(hostname, 'kafka.eu-central-1.amazonaws.com');
   assert.equal(searchParams.get('Action'), 'kafka-cluster:Connect');
@@ -72,7 +78,7 @@ test("a service account's role is taken on with its token", async (t) => {
     </AssumeRoleWithWebIdentityResponse>`,
   );
   await asServiceAccount(t, url);
-  const { searchParams } = signedUrl((await mskTokens(REGION)()).value);
+  const { searchParams } = signedUrl((await tokens()).value);
   assert.match(String(searchParams.get('X-Amz-Credential')), /^ASIAROLE\//);
   assert.equal(searchParams.get('X-Amz-Security-Token'), 'of the session');
   assert.equal(requests[0]?.['RoleArn'], 'arn:aws:iam::123456789012:role/sluice');
@@ -84,14 +90,14 @@ test('an error says why AWS gives no credentials, and whether it may do so the n
     <Code>AccessDenied</Code><Message>Not authorized to perform sts:AssumeRoleWithWebIdentity</Message>
   </Error></ErrorResponse>`;
   const refusing = await startTokenService(t, 403, denied);
-  const closed = `http://localhost:${await freePort()}`;
+  const closed = `http://127.0.0.1:${await freePort()}`;
   for (const [arrange, reason, retriable] of [
-    [() => setEnvironment({}), 'Could not load credentials from any providers', false],
+    [() => setEnvironment(t, {}), 'Could not load credentials from any providers', false],
     [() => asServiceAccount(t, refusing.url), 'Not authorized to perform sts:Assume', false],
     [() => asServiceAccount(t, closed), 'ECONNREFUSED', true],
   ] as const) {
     await arrange();
-    await assert.rejects(mskTokens(REGION)(), (error: Error & { retriable?: boolean }) => {
+    await assert.rejects(tokens(), (error: Error & { retriable?: boolean }) => {
       const { message } = error;
       assert.match(message, /^KAFKA_SASL_MECHANISM: expected credentials of AWS for aws-msk-iam, got: ./);
       assert.ok(message.includes(reason), message);

@@ -23,7 +23,13 @@ async function setUp(
     rack: undefined,
     credentials: { tls, sasl },
   };
-  const connections = new Connections({ connection, requestTimeoutMs: 60_000, onAnswer: () => undefined });
+  // The process may stand still for longer than brokers have.
+  const connections = new Connections({
+    connection,
+    connectTimeoutMs: 60_000,
+    requestTimeoutMs: 60_000,
+    onAnswer: () => undefined,
+  });
   t.after(() => connections.close());
   const ask = () =>
     connections.request(broker.address, 'asking for versions', apiVersionsV3.api, 'test', '1');
