@@ -60,7 +60,7 @@ function overHttp1({ port }: Pick<Place, 'port'>, headers: Headers, body: string
 }
 
 function overHttp2({ port }: Pick<Place, 'port'>, headers: Headers, body: string, heard: Heard): Exchange {
-  const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false, settings: WINDOW });
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: WINDOW });
   session.on('error', () => heard.closed());
   session.on('connect', () => session.setLocalWindowSize(2 * WINDOW.initialWindowSize));
   const stream = session.request({ ...headers, ':method': 'POST', ':path': '/graphql' });

@@ -22,7 +22,7 @@ export class ScriptedServer {
 
   private constructor(server: WebSocketServer) {
     this.#port = (server.address() as AddressInfo).port;
-    this.url = `ws://localhost:${this.#port}/graphql`;
+    this.url = `ws://127.0.0.1:${this.#port}/graphql`;
     this.#server = server;
     this.#serve();
   }

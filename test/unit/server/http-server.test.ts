@@ -139,11 +139,11 @@ describe('HttpServer', () => {
 
   it('closes connections at once when it stops that are idle, or have never sent a request', async (t) => {
     const { port, server } = await listen(t, { handle: done });
-    const silentOne = connect(port, 'localhost');
+    const silentOne = connect(port, '127.0.0.1');
     await once(silentOne, 'connect');
     const agent = new Agent({ keepAlive: true });
     t.after(() => agent.destroy());
-    const outgoing = request({ host: 'localhost', port, agent }).end();
+    const outgoing = request({ host: '127.0.0.1', port, agent }).end();
     const [idle] = (await once(outgoing, 'socket')) as [Socket];
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
     await text(incoming); // By now the first connection has been taken, too.
@@ -167,7 +167,7 @@ describe('HttpServer', () => {
 
   it('refuses upgrades while it finishes the request in hand, and cuts that off when the deadline comes', async (t) => {
     const { port, server, answered } = await holding(t, () => assert.fail('upgraded'));
-    const late = connect(port, 'localhost');
+    const late = connect(port, '127.0.0.1');
     await once(late, 'connect');
     const deadline = new AbortController();
     const stopping = server.stop(deadline.signal);

@@ -35,7 +35,7 @@ export async function serve(scope: Scope, routes: readonly Route[]): Promise<num
 
 /** A raw connection, on which this is sent; it may be reset, and is closed with its scope. */
 export function dial(scope: Scope, port: number, sent = ''): Socket {
-  const socket = connect(port, 'localhost').on('error', () => undefined);
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   scope.after(() => socket.destroy());
   socket.write(sent);
   return socket;
@@ -68,7 +68,7 @@ export function ask(
   { method = 'GET', headers, body, agent }: Ask = {},
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const options = { host: 'localhost', port, path, method, agent: agent ?? false };
+    const options = { host: '127.0.0.1', port, path, method, agent: agent ?? false };
     const outgoing = httpRequest({ ...options, ...(headers && { headers }) });
     outgoing.once('error', reject);
     outgoing.once('response', (incoming) => {

@@ -53,11 +53,11 @@ describe('connections whose first request has not come', () => {
         socket.pipe(socket);
       },
     });
-    const upgraded = connectSecure({ port, host: 'localhost', rejectUnauthorized: false });
+    const upgraded = connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false });
     t.after(() => upgraded.destroy());
     upgraded.write(upgradeRequest('/'));
     await once(upgraded, 'data');
-    const session = connectHttp2(`https://localhost:${port}`, { rejectUnauthorized: false });
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
     t.after(() => session.destroy());
     const ask = () => text(session.request({ ':path': '/' }));
     assert.equal(await ask(), 'done');

@@ -31,7 +31,7 @@ async function readFrom(t: TestContext, { certificateFile, keyFile }: Files) {
 }
 
 async function connected(port: number): Promise<TLSSocket> {
-  const socket = connect({ port, host: 'localhost', rejectUnauthorized: false });
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   await once(socket, 'secureConnect');
   return socket;
 }

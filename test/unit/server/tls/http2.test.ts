@@ -69,7 +69,7 @@ function holdTime(t: TestContext): (ms: number) => void {
 }
 
 function sessionWith(t: TestContext, port: number, options: ClientSessionOptions = {}): ClientHttp2Session {
-  const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false, ...options } as object);
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, ...options } as object);
   t.after(() => session.destroy());
   session.on('error', () => undefined);
   return session;
@@ -98,7 +98,7 @@ describe('HTTP/2', () => {
     const session = sessionWith(t, port);
     const stream = get(session, { ':method': 'POST', ':path': '/a?b=c', 'x-user': 'ann' }).end('body');
     assert.deepEqual(await answerTo(stream), { status: 200, body: 'POST /a?b=c 127.0.0.1 body' });
-    assert.deepEqual({ ...(headers as object) }, { host: `localhost:${port}`, 'x-user': 'ann' });
+    assert.deepEqual({ ...(headers as object) }, { host: `127.0.0.1:${port}`, 'x-user': 'ann' });
   });
 
   it('has one socket for all requests of a session, by which what it has at once is counted', async (t) => {
@@ -127,7 +127,7 @@ describe('HTTP/2', () => {
       upgrade: (_request, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nupgraded'),
     });
     for (const ALPNProtocols of [undefined, ['http/1.1']]) {
-      const options = { port, host: 'localhost', rejectUnauthorized: false };
+      const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
       const socket = connectSecure({ ...options, ...(ALPNProtocols && { ALPNProtocols }) });
       socket.end(upgradeRequest('/'));
       assert.match(await text(socket), /^HTTP\/1\.1 101 [^]*upgraded$/);
@@ -225,7 +225,7 @@ describe('a client of HTTP/2', () => {
     const port = await listenAlone(t, () => assert.fail('expected no request'), { keepAliveTimeout: 20 });
     await once(sessionWith(t, port), 'close', patience());
     const options = { rejectUnauthorized: false, ALPNProtocols: ['h2'], allowHalfOpen: true };
-    const stays = connectSecure({ port, host: 'localhost', ...options });
+    const stays = connectSecure({ port, host: '127.0.0.1', ...options });
     await once(stays.resume(), 'end', patience());
     const closed = assert.rejects(once(stays, 'close', patience()), { code: /^(EPIPE|ECONNRESET)$/ });
     pass(LINGER_MS);
