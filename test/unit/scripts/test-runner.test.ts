@@ -51,7 +51,7 @@ test('a run without arguments leaves slow files out, and says so; --slow runs th
   const tests = { 'unit/a': PASSES, 'e2e/b': PASSES, 'e2e/c.slow': PASSES };
   const fast = await runTests(t, tests);
   assert.equal(fast.status, 0, fast.output);
-  assert.match(fast.output, /^✔ e2e: 1 files, 1 tests passed, \d+ s$/m);
+  assert.match(fast.output, /^✔ e2e: 1 files, 1 tests passed, (\d+ min )?\d+ s$/m);
   assert.match(fast.output, /^Not run: 1 slow files\. They are run by npm run test:all\.$/m);
   assert.match(fast.output, /^2 passed, 0 failed, 0 skipped$/m);
   for (const [flag, passed] of Object.entries({ '--slow': 1, '--all': 3 })) {
@@ -107,12 +107,12 @@ test('of all tests, a file that passes at a second try is flaky, and a third of 
   const two = await runTests(t, { 'e2e/a': FLAKY, 'unit/b': FLAKY, 'unit/c': PASSES }, ['--all']);
   assert.equal(two.status, 0, two.output);
   assert.match(two.output, /^Flaky, .*:\n {2}e2e\/a\n {2}unit\/b$/m);
-  assert.match(two.output, /^3 passed, 0 failed, 0 skipped\nin \d+ s, 2 flaky$/m);
+  assert.match(two.output, /^3 passed, 0 failed, 0 skipped\nin (\d+ min )?\d+ s, 2 flaky$/m);
   const three = await runTests(t, { 'e2e/a': FLAKY, 'e2e/b': FLAKY, 'unit/c': FLAKY }, ['--all']);
   assert.equal(three.status, 1, three.output);
   const lasting = await runTests(t, { 'e2e/a': FAILS }, ['--all']);
   assert.equal(lasting.status, 1);
-  assert.match(lasting.output, /^0 passed, 1 failed, 0 skipped\nin \d+ s, 0 flaky$/m);
+  assert.match(lasting.output, /^0 passed, 1 failed, 0 skipped\nin (\d+ min )?\d+ s, 0 flaky$/m);
 });
 
 test('the tests that each contributor runs have no second try', async (t) => {
