@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
 import { PublishError, type Publication } from '../../src/events/publisher.ts';
@@ -134,8 +135,13 @@ export class SettlingClock implements Clock {
     if (!signal.aborted) await once(this.#settle, 'settle', { signal }).catch(() => undefined);
   }
 
-  settle(): void {
-    this.#settle.emit('settle');
+  /** Lets pods publish, until this has been published. */
+  async settle(publishing: Promise<unknown>): Promise<void> {
+    const published = publishing.then(() => true);
+    await eventually(async () => {
+      this.#settle.emit('settle');
+      assert.ok(await Promise.race([published, nextTurn(false)]), 'expected the pod to publish');
+    });
   }
 }
 
