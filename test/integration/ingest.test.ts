@@ -66,6 +66,10 @@ async function useKafka(t: TestContext, partitions: number) {
     topic,
     groupId,
     totalCommitted,
+    groups: async () => {
+      const { groups } = await admin.listGroups();
+      return groups.filter((group) => group.groupId.startsWith(groupId));
+    },
     send: (messages: Produced[]) => producer.send({ topic, messages }),
     committed: (total: number) => eventually(async () => assert.equal(await totalCommitted(), total)),
     memberIds: async () => (await described()).members,
@@ -78,6 +82,7 @@ async function useKafka(t: TestContext, partitions: number) {
 }
 
 interface IngestOptions {
+  readonly broadcast?: boolean;
   readonly settings?: Partial<KafkaSourceSettings>;
   readonly clock?: Clock;
   /** Takes the place of the driver. */
@@ -88,7 +93,7 @@ interface IngestOptions {
 async function startIngest(
   t: TestContext,
   { topic: name, groupId }: TestKafka,
-  { settings, clock, driver = (real) => real }: IngestOptions = {},
+  { broadcast = false, settings, clock, driver = (real) => real }: IngestOptions = {},
 ) {
   const seen = new Seen();
   const metrics = new Metrics();
@@ -102,7 +107,7 @@ async function startIngest(
     metrics,
     log,
     records: roomForRecords(),
-    broadcast: false,
+    broadcast,
     timing: TIMING,
     ...(clock && { clock }),
     driver: driver(new KafkajsDriver(connection, log)),
@@ -158,6 +163,22 @@ test('KAFKA_START=latest skips events that came while the consumer group had no 
   first.seen.away = false;
   await kafka.committed(2);
   assert.deepEqual([...first.seen.numbers, ...second.seen.numbers], [2]);
+});
+
+test('the consumer group of a single process is deleted when the process stops', async (t) => {
+  const kafka = await useKafka(t, 1);
+  let forgetting: Promise<boolean> | undefined;
+  const driver = (real: KafkaDriver): KafkaDriver => {
+    const forget = real.forgetGroup.bind(real);
+    t.mock.method(real, 'forgetGroup', (groupId: string) => (forgetting = forget(groupId)));
+    return real;
+  };
+  const { ingest } = await startIngest(t, kafka, { broadcast: true, driver });
+  assert.equal((await kafka.groups()).length, 1);
+  await ingest.stop();
+  // A stop waits for 3 s at most, which a busy machine may take.
+  assert.equal(await forgetting, true);
+  assert.deepEqual(await kafka.groups(), []);
 });
 
 test('a position that is not in the log is counted', async (t) => {
