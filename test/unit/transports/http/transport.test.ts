@@ -166,12 +166,6 @@ describe('HttpTransport', () => {
     });
   }
 
-  it('answers an unknown id with one error', async () => {
-    const unknown = await posted({ documentId: 'nope' });
-    assert.equal(unknown.status, 400);
-    assert.deepEqual(resultOf(unknown), errorsOf('PersistedQueryNotFound', 'PERSISTED_QUERY_NOT_FOUND'));
-  });
-
   it('answers 415 to content types that a page may send to any host without a preflight', async () => {
     const response = await posted(SECRET, { 'content-type': 'text/plain' });
     assert.equal(response.status, 415);
