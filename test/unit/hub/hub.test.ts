@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { GraphQLError } from 'graphql';
-import { FakeSubscriber, filterOn, heldExecutions, operation, setUp, settled } from './parts.ts';
+import { FakeSubscriber, heldExecutions, operation, setUp, settled } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
 
 /** 4,000 subscribers of one group, and how many events of a hundred they have had before the turn ends. */
@@ -60,14 +60,6 @@ for (const [what, event, result] of [
     while (subscriber.results.length < 100) await settled();
   });
 }
-
-test('subscribers with another operation, or other variables, are another group', async () => {
-  const { join, value } = setUp();
-  const asked = operation();
-  for (const variables of [{ id: 7 }, { id: '7' }, { id: null }, {}]) join(asked, variables);
-  join(operation(), { id: 7 });
-  assert.equal(await value('groups'), 5);
-});
 
 test('a subscriber counts once the bus has acknowledged every channel of it', async () => {
   const { bus, join, value } = setUp();
@@ -140,16 +132,6 @@ test('the hub skips messages of a newer version, and payloads that are no messag
   bus.listeners.get('bids')?.('null');
   bus.carry('bids', 2, { n: 2 }, { addedLater: true });
   assert.deepEqual(subscriber.results, [{ data: { n: 2 } }]);
-});
-
-test('a group neither executes nor delivers events that its filter rejects, and counts them', async () => {
-  const filter = filterOn(undefined, (event) => Number(event['amount']) >= 10);
-  const { bus, join, value, metrics } = setUp({ binding: { filter } });
-  const { subscriber } = join(operation());
-  for (const amount of [9, 10]) bus.carry('bids', amount, { amount });
-  assert.deepEqual(subscriber.results, [{ data: { amount: 10 } }]);
-  assert.equal(await value('executions'), 1);
-  assert.equal((await metrics.filtered.get()).values[0]?.value, 1);
 });
 
 test('events are deeply frozen for graphs whose resolvers could change them', () => {

@@ -56,17 +56,6 @@ test('of the events of an interval each key has its latest delivered, in the ord
   assert.equal(ann.said, '1 3 5 6+2 7');
 });
 
-test('the first event after a quiet interval is delivered at once', (t) => {
-  const { listener, publish, pass } = start(t);
-  const ann = listener();
-  publish('a');
-  pass(INTERVAL_MS);
-  publish('aa');
-  assert.equal(ann.said, '1 2');
-  pass(INTERVAL_MS);
-  assert.equal(ann.said, '1 2 3');
-});
-
 test('an event that comes while those of the last interval take several turns comes behind them', async (t) => {
   const { bus, listener, pass } = start(t, { maxWaiting: 10_000 });
   const ann = listener();
