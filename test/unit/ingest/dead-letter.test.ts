@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeadLetters, type DeadLetterMessage } from '../../../src/ingest/dead-letter.ts';
+import { DeadLetters } from '../../../src/ingest/dead-letter.ts';
 import { DecodeError } from '../../../src/events/decode-error.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { readableLog, record } from './parts.ts';
@@ -8,19 +8,10 @@ import { readableLog, record } from './parts.ts';
 function setUp() {
   const { log, lines } = readableLog();
   const metrics = new Metrics();
-  const sent: DeadLetterMessage[] = [];
   const clock = { now: 0 };
-  const sink = {
-    send: (messages: readonly DeadLetterMessage[]) => Promise.resolve(void sent.push(...messages)),
-  };
-  const deadLetters = new DeadLetters({
-    sink,
-    metrics,
-    log,
-    now: () => clock.now,
-    trace: { listener: undefined },
-  });
-  return { deadLetters, lines, metrics, sent, clock };
+  const sink = { send: () => assert.fail('expected nothing to be sent') };
+  const deadLetters = new DeadLetters({ sink, metrics, log, now: () => clock.now });
+  return { deadLetters, lines, metrics, clock };
 }
 
 const poison = { record: record('not json'), error: new DecodeError('not_json', 'expected JSON') };
@@ -32,26 +23,6 @@ test('a dead letter is logged with its place and reason, and counted', async () 
   assert.deepEqual([topic, partition, offset, reason, level], ['bids', 2, 7, 'not_json', 40]);
   assert.deepEqual((await metrics.deadLetters.get()).values, [
     { value: 1, labels: { topic: 'bids', reason: 'not_json' } },
-  ]);
-});
-
-test('a dead letter is sent with the value and headers of its message, and headers that say where it came from', async () => {
-  const { deadLetters, sent } = setUp();
-  const headers = { trace: Buffer.from('t') };
-  await deadLetters.send([{ ...poison, record: record('not json', { key: Buffer.from('k'), headers }) }]);
-  assert.deepEqual(sent, [
-    {
-      key: Buffer.from('k'),
-      value: Buffer.from('not json'),
-      headers: {
-        trace: Buffer.from('t'),
-        'sluice-topic': 'bids',
-        'sluice-partition': '2',
-        'sluice-offset': '7',
-        'sluice-timestamp': '1000',
-        'sluice-reason': 'not_json',
-      },
-    },
   ]);
 });
 

@@ -37,14 +37,6 @@ test('the consumer asks the bus once per chunk, for each channel once, before it
   ]);
 });
 
-test('events are published only on channels with subscribers; the other events are counted and committed', async () => {
-  const { publisher, committed, published, unsubscribed } = await consume(
-    withIds(range(0, 9).map((n) => n % 3)),
-  );
-  assert.deepEqual([...new Set(publisher.published.map(({ channel }) => channel))], ['bids:id=1']);
-  assert.deepEqual([published, unsubscribed, committed], [[1, 4, 7], 6, [9]]);
-});
-
 test('an event without a field by which subscriptions pick it is counted as that, and not as unsubscribed', async () => {
   const values = [
     '{"id":1,"seller_id":2}',

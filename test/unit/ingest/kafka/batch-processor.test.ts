@@ -136,22 +136,6 @@ test('a second attempt publishes what was not acknowledged, in order, and nothin
   assert.deepEqual([offsets(), committed], [[0, 0, 1, 2, 2, 2, 0, 1, 1], [3]]);
 });
 
-test('each attempt leaves out what any attempt before it has published', async () => {
-  const { consume, offsets, publisher } = setUp();
-  publisher.failing = (publications) => publications.slice(0, -1);
-  await consume(events(4));
-  assert.deepEqual(offsets(), [3, 2, 1, 0]);
-});
-
-test('when a publisher throws any other error, no event counts as taken', async () => {
-  const { consume, offsets, publisher } = setUp();
-  publisher.failing = taking(() => {
-    if (publisher.attempts === 1) throw new TypeError('a fault');
-  });
-  const { committed } = await consume(events(2));
-  assert.deepEqual([offsets(), committed], [[0, 1], [2]]);
-});
-
 for (const [what, happen] of [
   ['the consumer stops', (batch: FakeBatch) => void (batch.running = false)],
   ['a stop is asked for', (_batch: FakeBatch, { aborting }: ReturnType<typeof setUp>) => aborting.abort()],
@@ -284,12 +268,6 @@ test('after a join the letters of a partition are those of the member that has i
   sink.failing = false;
   const again = await consume(['not json']);
   assert.deepEqual([again.committed, buried.length], [[1], 1]);
-});
-
-test('a batch of poison messages only is committed', async () => {
-  const { consume, publisher, buried } = setUp();
-  const { committed } = await consume(['', 'x', '[]']);
-  assert.deepEqual([publisher.attempts, buried.length, committed], [0, 3, [3]]);
 });
 
 test('the time of each publish that the bus has acknowledged is measured', async () => {
