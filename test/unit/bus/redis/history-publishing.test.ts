@@ -1,34 +1,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Command, Reply } from '../../../../src/bus/redis/connection.ts';
+import type { Command } from '../../../../src/bus/redis/connection.ts';
 import { HistoryPublishing } from '../../../../src/bus/redis/history-publishing.ts';
-import { BusNames } from '../../../../src/bus/redis/names.ts';
-import { TopicHistory } from '../../../../src/bus/redis/topic-history.ts';
-import { createLog } from '../../../../src/log.ts';
-import { stillClock } from '../../support/still-clock.ts';
+import { keptHistory } from './topic-history-parts.ts';
 
 /**
  * @param replies to scripts
  * @param held what Redis replies to GET: the number of the last question that it was asked
  */
 function publishing(replies: (readonly unknown[])[], held: string | null = null) {
-  const sent: Command[] = [];
-  const history = new TopicHistory({
-    topic: 'kept',
-    settings: { size: 10, ttlMs: 120_000, keepsAll: false },
-    connection: {
-      send: async (commands) => {
-        sent.push(...commands);
-        return commands.map((): Reply => ({ value: held }));
-      },
-    },
-    names: new BusNames(''),
-    stands: async () => undefined,
-    heard: () => undefined,
-    wasRead: () => undefined,
-    clock: stillClock().clock,
-    log: createLog('silent'),
-  });
+  const { history, sent } = keptHistory(() => ({ value: held }));
   const scripts: Command[] = [];
   const versions = {
     runScript: async (_topic: string, script: (version: string) => Command) => {

@@ -174,15 +174,6 @@ test('nothing is read where nothing was published', async (t) => {
   assert.deepEqual([heard, reads, told], [['3'], [], ['bids lost', 'bids read']]);
 });
 
-test('positions that are heard count once it is known that all before them has been, and not those of a connection that is lost', async (t) => {
-  const { confirm, positions, answer, blink } = await setUp(t);
-  positions(consumed(4));
-  confirm();
-  positions(consumed(5));
-  blink();
-  assert.deepEqual((await answer(consumed(6)))?.ranges, [{ ...RANGE, from: 4 }]);
-});
-
 test('an answer to a question of before does not count', async (t) => {
   const { answer, sent, reads, blink } = await blinked(t);
   await setImmediate();
@@ -362,14 +353,6 @@ test('a publisher that tells of a loss while it is being read has all of it read
   second.end();
   await setImmediate();
   assert.deepEqual([heard, told], [['7'], ['bids lost', 'bids read']]);
-});
-
-test('what a publisher has told of, and what can not be read, is missed for certain', async (t) => {
-  const { missed, answer, told } = await blinked(t);
-  missed.mayMiss('bids');
-  (await answer(consumed(6)))?.end(new Error('gone'));
-  await setImmediate();
-  assert.deepEqual(told, ['bids lost', 'bids certainly missed']);
 });
 
 test('what is heard behind a heartbeat that is yet to be confirmed is not confirmed with it', async (t) => {

@@ -202,11 +202,7 @@ async function lostFor(t: TestContext, beats: number, others = 1) {
 const DEAF_BEATS = 15;
 
 test('a connection that is being made is not made anew for the silence of the one before', async (t) => {
-  const { redis, bus, beat } = setUp(t);
-  bus.start();
-  redis.listening.connect();
-  redis.commands.connect();
-  await setImmediate();
+  const { redis, beat } = await started(t);
   redis.listening.isPaused = true;
   await beat();
   redis.listening.lose();
@@ -215,11 +211,7 @@ test('a connection that is being made is not made anew for the silence of the on
 });
 
 test('of all its connections a pod hears itself over the present one alone, also where SUBSCRIBE was not replied to before', async (t) => {
-  const { redis, bus, beat, relisten } = setUp(t);
-  bus.start();
-  redis.listening.connect();
-  redis.commands.connect();
-  await setImmediate();
+  const { redis, beat, relisten } = await started(t);
   relisten();
   await setImmediate();
   const join = redis.listening.join.bind(redis.listening);
@@ -243,10 +235,7 @@ test('of all its connections a pod hears itself over the present one alone, also
 });
 
 test('a pod that reads what has piled up, behind which the reply to SUBSCRIBE is, is not deaf', async (t) => {
-  const { redis, bus, beat, deaf } = setUp(t);
-  bus.start();
-  redis.listening.connect();
-  redis.commands.connect();
+  const { redis, beat, deaf } = await started(t);
   await beat();
   redis.otherListeners = 1;
   redis.listening.lose();
@@ -261,11 +250,7 @@ test('a pod that reads what has piled up, behind which the reply to SUBSCRIBE is
 });
 
 test('the first heartbeat of a connection waits for no channel, since what is published before it counts as missed', async (t) => {
-  const { redis, bus, relisten } = setUp(t);
-  bus.start();
-  redis.listening.connect();
-  redis.commands.connect();
-  await setImmediate();
+  const { redis, relisten } = await started(t);
   t.mock.method(redis.listening, 'join', () => new Promise(() => undefined));
   const sent: string[] = [];
   t.mock.method(redis.listening, 'deliver', (channel: string) => sent.push(channel));
@@ -275,10 +260,7 @@ test('the first heartbeat of a connection waits for no channel, since what is pu
 });
 
 test('a pod that listens to a replica listens anew, though the master still counts a connection of the pod that is lost', async (t) => {
-  const { redis, bus, beat, listenAgain } = setUp(t);
-  bus.start();
-  redis.listening.connect();
-  redis.commands.connect();
+  const { redis, beat, listenAgain } = await started(t);
   await beat();
   redis.listening.vanish();
   redis.listening.isAtReplica = true;
@@ -289,10 +271,7 @@ test('a pod that listens to a replica listens anew, though the master still coun
 });
 
 test('a pod that listens to another server does not wait for its first heartbeat, which a lost connection was sent, as long as others’ messages come', async (t) => {
-  const { redis, bus, beat, relisten } = setUp(t);
-  bus.start();
-  redis.listening.connect();
-  redis.commands.connect();
+  const { redis, beat, relisten } = await started(t);
   await beat();
   redis.listening.vanish();
   redis.listening.isDeaf = true;

@@ -1,33 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Command, Reply } from '../../../../src/bus/redis/connection.ts';
-import { BusNames } from '../../../../src/bus/redis/names.ts';
-import { TopicHistory } from '../../../../src/bus/redis/topic-history.ts';
-import { createLog } from '../../../../src/log.ts';
-import { stillClock } from '../../support/still-clock.ts';
+import type { Reply } from '../../../../src/bus/redis/connection.ts';
 import { turnsUntil } from '../../../helpers/turns-until.ts';
+import { keptHistory } from './topic-history-parts.ts';
 
 /** A history of one channel, whose time is over only when the test says so. @param answers to each script */
 function keepChannel(...answers: (() => Reply)[]) {
-  const sent: Command[] = [];
-  const { clock, sleeps } = stillClock();
-  const history = new TopicHistory({
-    topic: 'kept',
-    settings: { size: 10, ttlMs: 120_000, keepsAll: false },
-    connection: {
-      send: async (commands) => {
-        sent.push(...commands);
-        return commands.map(() => answers.shift()?.() ?? { value: ['e', 0, 0] });
-      },
-    },
-    names: new BusNames(''),
-    stands: async () => undefined,
-    heard: () => undefined,
-    wasRead: () => undefined,
-    clock,
-    log: createLog('silent'),
-  });
-  return { history, joined: history.joined('a'), sent, sleeps };
+  const { history, ...rest } = keptHistory(() => answers.shift()?.() ?? { value: ['e', 0, 0] });
+  return { history, joined: history.joined('a'), ...rest };
 }
 
 const lost = (): Reply => {
