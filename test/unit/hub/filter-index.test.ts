@@ -5,7 +5,7 @@ import type { Binding, EventFilter, Requirement } from '../../../src/graph/graph
 import { FilterIndex, type Indexed } from '../../../src/hub/filter-index.ts';
 import { range } from '../../helpers/numbers.ts';
 import { Random } from '../../helpers/random.ts';
-import { contextsOf, FakeSubscriber, filterOn, operation, setUp } from './parts.ts';
+import { FakeSubscriber, filterOn, nextGraph, operation, setUp } from './parts.ts';
 
 interface Asking extends Indexed {
   readonly requires: Requirement | undefined;
@@ -145,16 +145,7 @@ test('a group with a throttle sees events too that its filter rejects', () => {
 
 test('a graph that is replaced may have other filters for the groups that go on', () => {
   const { bus, hub, filterFor, got, asked } = setUpGroups();
-  const next = {
-    graph: { bindings: new Map(), hasResolvers: false },
-    contexts: contextsOf(),
-    executor: {
-      subscriptionField: () => assert.fail('no subscription begins'),
-      execute: (_operation: unknown, event: unknown) => ({ data: event as Record<string, unknown> }),
-      failure: () => assert.fail('no execution fails'),
-      unserialisable: () => assert.fail('no result has no JSON'),
-    },
-  };
+  const next = nextGraph((_operation, event) => ({ data: event as Record<string, unknown> }));
   hub.replaceGraph(next, (plan) => ({ ...plan, filter: filterFor(Number(plan.variables['n']) + 1) }));
   bus.carry('bids', 1, { n: 7 });
   assert.deepEqual([got(), asked()], [[6], 1]);

@@ -11,7 +11,7 @@ import type { GapPolicy } from '../../../src/hub/gaps.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { defaultBytes } from '../../../src/hub/hub-bytes.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import type { HubOptions } from '../../../src/hub/hub-options.ts';
+import type { HubGraph, HubOptions } from '../../../src/hub/hub-options.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
@@ -183,6 +183,18 @@ export const byRole = filterOn(
   'role',
   ({ roles }, viewer) => !Array.isArray(roles) || roles.includes((viewer as { readonly role: string }).role),
 );
+
+/** A graph in place of another one, for the groups that go on. */
+export const nextGraph = (execute: HubGraph['executor']['execute']): HubGraph => ({
+  graph: { bindings: new Map(), hasResolvers: false },
+  contexts: contextsOf(),
+  executor: {
+    subscriptionField: () => assert.fail('no subscription begins'),
+    execute,
+    failure: () => assert.fail('no execution fails'),
+    unserialisable: () => assert.fail('no result has no JSON'),
+  },
+});
 
 interface SetUp {
   readonly execute?: (

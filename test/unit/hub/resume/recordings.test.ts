@@ -14,6 +14,9 @@ const BEGINNING = { epoch: 'abc', sequence: 0 };
 /** Takes a third of the bytes that are read first. */
 const EVENT = payloadOf(1, { text: 'x'.repeat(5_000) }, { h: ['abc', 1] });
 
+/** More than is read first. */
+const EVENTS = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
+
 const channelOf = (name: string): RecordedChannel => ({ name, recording: undefined });
 
 interface Question {
@@ -130,21 +133,19 @@ test('the bus is never asked for more than is reserved, and for more than at fir
     assert.equal(room.held, maxBytes);
     asked.push(maxBytes);
   };
-  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
-  const { recordings, a } = setUp(onRead, room, events);
+  const { recordings, a } = setUp(onRead, room, EVENTS);
   await recordings.open('bids', [a], wishOf(0));
   assert.deepEqual(asked, [16_384, 65_536, 262_144]);
   assert.equal(a.recording?.covers(BEGINNING), true);
   assert.equal(
     room.held,
-    events.reduce((sum, one) => sum + bytesOf(one), 0),
+    EVENTS.reduce((sum, one) => sum + bytesOf(one), 0),
   );
 });
 
 test('of what is more than the owner’s share nothing is recorded, and nothing stays reserved', async () => {
   const room = ownBytes(17_500);
-  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
-  const { recordings, a } = setUp(() => undefined, room, events);
+  const { recordings, a } = setUp(() => undefined, room, EVENTS);
   await recordings.open('bids', [a], wishOf(0));
   assert.deepEqual([a.recording?.covers(BEGINNING), room.held], [false, 0]);
   recordings.release([a]);
@@ -152,8 +153,7 @@ test('of what is more than the owner’s share nothing is recorded, and nothing 
 
 test('of the last messages those are recorded that fit', async () => {
   const room = ownBytes(17_500);
-  const events = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
-  const { recordings, a } = setUp(() => undefined, room, events);
+  const { recordings, a } = setUp(() => undefined, room, EVENTS);
   await recordings.open('bids', [a], wishOf(0, {}, { last: 5 }));
   assert.deepEqual([a.recording?.hasLast(3, 'abc'), a.recording?.hasLast(5, 'abc')], [true, false]);
   assert.equal(a.recording?.behind(0)?.sequence, 18);

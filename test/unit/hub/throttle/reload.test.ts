@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { EventFilter } from '../../../../src/graph/graph.ts';
-import type { HubGraph } from '../../../../src/hub/hub-options.ts';
-import { contextsOf, filterOn, operation, setUp } from '../parts.ts';
+import { filterOn, nextGraph, operation, setUp } from '../parts.ts';
 import { INTERVAL_MS, Listener, throttled } from './listener.ts';
 
 const asked = operation();
@@ -19,16 +18,9 @@ function start(t: TestContext) {
     },
     /** Has the graph replaced by one whose results have `more` added to their numbers. */
     replace(more: number, filter?: EventFilter): void {
-      const next: HubGraph = {
-        graph: { bindings: new Map(), hasResolvers: false },
-        contexts: contextsOf(),
-        executor: {
-          subscriptionField: () => assert.fail('no subscription begins'),
-          execute: (_operation, event) => ({ data: { n: (event as { readonly n: number }).n + more } }),
-          failure: () => assert.fail('no execution fails'),
-          unserialisable: () => assert.fail('no result has no JSON'),
-        },
-      };
+      const next = nextGraph((_operation, event) => ({
+        data: { n: (event as { readonly n: number }).n + more },
+      }));
       parts.hub.replaceGraph(next, (plan) => ({ ...plan, operation: { ...plan.operation }, filter }));
     },
   };
