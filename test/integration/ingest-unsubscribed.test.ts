@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
 import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { committedBy, kafkaAdmin } from '../helpers/kafka-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
@@ -13,8 +13,8 @@ import { createTopic } from '../helpers/topic.ts';
 
 const test = testNeeding('kafka', 'redis', 'kcat');
 
-async function startPods(t: TestContext, topic: string, count = 1, schema = itemSchema(topic)) {
-  const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
+async function startPods(t: TestContext, topic: string, count = 1) {
+  const GRAPH = await itemGraph(t, topic);
   const settings = { GRAPH, ...podSettings(topic), CHANNEL_LINGER_MS: '0' };
   return Promise.all(range(0, count).map(() => startReady(t, settings)));
 }
@@ -105,26 +105,4 @@ test('a subscriber gets its events from both pods that consume them, and each po
   // Both pods listen for id 2.
   assert.equal(await sumOf(pods, 'sluice_messages_total'), 500);
   assert.equal(await sumOf(pods, 'sluice_events_total'), 1_000);
-});
-
-test('keyFrom: KAFKA_KEY: messages without a subscriber are not parsed, events with one arrive', async (t) => {
-  const topic = await createTopic(t);
-  const schema = `
-      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", keyFrom: KAFKA_KEY) }
-      type Item { id: ID! n: Int }
-    `;
-  const [pod] = (await startPods(t, topic, 1, schema)) as [GatewayProcess];
-  const received = await toItems(t, pod, 3);
-  // The first message is parsed in any case, to find out whether its Kafka key is that of the event.
-  await kcat(t, topic, events(0, 50));
-  await kcat(t, topic, [
-    { key: '1', value: 'no JSON, and without a subscriber' },
-    { key: '3', value: 'no JSON, and with a subscriber' },
-  ]);
-  await kcat(t, topic, events(50, 60));
-  await received.until(6);
-  assert.deepEqual(numbersOf(received), [3, 13, 23, 33, 43, 53]);
-  await pod.untilMetric('sluice_unsubscribed_events_total', 55);
-  assert.equal(await pod.metric('sluice_dead_letters_total'), 1);
-  assert.equal(await pod.metric('sluice_kafka_key_mismatches_total'), 0);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startGateway, startReady } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
-import { graphqlClient, numbersOf, Received, subscribed } from '../helpers/graphql-client.ts';
+import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { postJson } from '../helpers/http-exchange.ts';
 import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
@@ -12,31 +12,6 @@ import { createTopic } from '../helpers/topic.ts';
 
 /** A test with Kafka or Redis. */
 const it = testNeeding('kafka', 'redis', 'kcat');
-
-test('without Kafka and Redis, the gateway takes events by POST, and they never leave the process', async (t) => {
-  const gateway = await startReady(t, { GRAPH: await itemGraph(t, 'items') });
-  const received = await subscribed(t, gateway);
-  const headers = { 'content-type': 'application/json' };
-  const post = async (topic: string, body: string) =>
-    (await fetch(`${gateway.httpUrl}/events/${topic}`, { method: 'POST', headers, body })).status;
-  assert.equal(await post('items', '{"id":1,"n":1}'), 202);
-  assert.equal(await post('others', '{"id":1,"n":2}'), 404);
-  assert.equal(await post('items', 'not json'), 400);
-  assert.equal(await post('items', '{"id":1,"n":3}'), 202);
-  await received.until(2);
-  assert.deepEqual(numbersOf(received), [1, 3]);
-});
-
-test('with the bundled graph and no other settings, subscribers get simulated events', async (t) => {
-  const gateway = await startGateway(t, {});
-  const received = new Received(
-    graphqlClient(t, gateway.graphqlUrl),
-    'subscription { property_update { __typename } }',
-  );
-  await received.until(2);
-  assert.equal(received.end, undefined);
-  assert.ok(received.results.every(({ errors }) => errors === undefined));
-});
 
 it('with Kafka alone, each process gets all events, in a consumer group of its own', async (t) => {
   const topic = await createTopic(t, { partitions: 3 });
