@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { range } from '../helpers/numbers.ts';
-import { asking, post, sharedGraph } from './graph-gateway.ts';
+import { asking, sharedGraph } from './graph-gateway.ts';
 
 const SCHEMA = `
-  type Query { me: String }
   type Subscription {
     bid: Bid @event(topic: "bids")
-    watched: Bid @event(topic: "bids") @filter(where: { watchers: { contains: "$viewer.id" } })
     alone: Bid @event(topic: "bids", sharing: NEVER)
   }
-  type Bid { n: Int, bidder_id: ID, watchers: [ID!], is_mine: Boolean, role: String }
+  type Bid { n: Int, bidder_id: ID, is_mine: Boolean, role: String }
 `;
 
 const GRAPH = `
@@ -22,7 +20,6 @@ const GRAPH = `
       return { id, role, via: request.headers['user-agent'] ?? 'ws' };
     },
     resolvers: {
-      Query: { me: (_root, _args, ctx) => String(ctx.viewer.id) },
       Bid: {
         is_mine: (bid, _args, ctx) => bid.bidder_id === ctx.viewer.id,
         role: (_bid, _args, ctx) => ctx.viewer.role,
@@ -49,24 +46,6 @@ test('each viewer gets its own data, and viewers with equal results share one ex
   assert.equal(await gateway.metric('sluice_unshared_executions_total'), 2);
 });
 
-test('a filter on the viewer lets an event through to the viewers whom the event names, in one execution', async (t) => {
-  const gateway = await gatewayOf();
-  const viewers = [{ id: '0' }, { id: '1' }, { id: '2' }, {}];
-  const subscribers = viewers.map((viewer) => asking(t, gateway, 'subscription { watched { n } }', viewer));
-  await gateway.untilMetric('sluice_subscribers', viewers.length);
-  for (const [n, watchers] of [[0], ['1'], [0, 1, 2]].entries())
-    await gateway.postEvent('bids', { n, watchers });
-  const expected = [[0, 2], [1, 2], [2], []];
-  await Promise.all(subscribers.map((received, id) => received.until(expected[id]?.length ?? 0)));
-  assert.deepEqual(
-    subscribers.map(({ data }) => data.map((one) => (one as { watched: { n: number } }).watched.n)),
-    expected,
-  );
-  // And no other is on its way.
-  assert.equal(await gateway.metric('sluice_deliveries_total'), expected.flat().length);
-  assert.equal(await gateway.metric('sluice_executions_total'), 3);
-});
-
 test('sharing: NEVER executes for each', async (t) => {
   const gateway = await gatewayOf();
   const subscribers = ['1', '2', '3'].map((id) => asking(t, gateway, 'subscription { alone { n } }', { id }));
@@ -83,11 +62,4 @@ test('a client that authenticate refuses, or for which it returns no plain JSON,
     assert.equal((end as { code?: number }).code, 4403);
   }
   assert.equal(await gateway.metric('sluice_subscribers'), 0);
-});
-
-test('queries have a viewer too, over WebSocket and by POST', async (t) => {
-  const gateway = await gatewayOf();
-  const received = await asking(t, gateway, '{ me }', { id: '9' }).until(1);
-  assert.deepEqual(received.results, [{ data: { me: '9' } }]);
-  assert.deepEqual(await post(gateway, { query: '{ me }' }), { data: { me: 'undefined' } });
 });

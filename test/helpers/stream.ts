@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Producer } from 'kafkajs';
+import { Changes } from './changes.ts';
 import { kafkaClient } from './kafka-client.ts';
 
 /** Numbered events, one partition after the other, some 20 a second until it is stopped. Needs 'kafka'. */
@@ -11,15 +12,24 @@ export class Stream {
   readonly #partitions: number;
   readonly #intervalMs: number;
   readonly #producer: Producer;
+  readonly #idOf: (n: number) => number;
+  readonly #changes = new Changes();
   #running = true;
   #done: Promise<void> = Promise.resolve();
 
-  /** @param intervalMs the rate; nothing is waited for */
-  constructor(topic: string, partitions: number, intervalMs = 50, kafka = kafkaClient()) {
+  /** @param intervalMs the rate; nothing is waited for @param idOf each event; default: its number */
+  constructor(
+    topic: string,
+    partitions: number,
+    intervalMs = 50,
+    kafka = kafkaClient(),
+    idOf: (n: number) => number = (n) => n,
+  ) {
     this.#topic = topic;
     this.#partitions = partitions;
     this.#intervalMs = intervalMs;
     this.#producer = kafka.producer();
+    this.#idOf = idOf;
   }
 
   /** It is stopped when the test ends, at the latest. */
@@ -37,12 +47,22 @@ export class Stream {
     await this.#producer.disconnect();
   }
 
+  /** Resolves when so many more have been sent. */
+  async more(count: number): Promise<void> {
+    const wanted = this.sent + count;
+    await this.#changes.until(
+      () => this.sent >= wanted || undefined,
+      () => `expected ${wanted} events to be sent, got ${this.sent}`,
+    );
+  }
+
   async #run(): Promise<void> {
     while (this.#running) {
       const n = this.sent;
-      const message = { partition: n % this.#partitions, value: JSON.stringify({ id: n, n }) };
+      const message = { partition: n % this.#partitions, value: JSON.stringify({ id: this.#idOf(n), n }) };
       await this.#producer.send({ topic: this.#topic, messages: [message] });
       this.sent += 1;
+      this.#changes.emit();
       await delay(this.#intervalMs);
     }
   }
