@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { before, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { IoredisListening } from '../../src/bus/redis/ioredis.ts';
 import { Sentinels } from '../../src/bus/redis/sentinels.ts';
 import { createLog } from '../../src/log.ts';
@@ -9,36 +9,17 @@ import { systemClock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { redisAdmin, startRedis, type RedisServer } from '../helpers/redis.ts';
 import { NAME, startSentinel, startSentinels, type SentinelTrio } from '../helpers/redis-sentinel.ts';
-import { fileScope } from '../helpers/scope.ts';
-import { needs, testNeeding } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { Watched } from '../helpers/watched-connection.ts';
-import { testBus } from './bus.ts';
-import { testHistories } from './keeping.ts';
 import { addressOf, createBus, startBus } from './redis-buses.ts';
 import { inboxOf } from './redis-connection.ts';
 import { listenToStream, STREAMED, streamThrough } from './redis-stream.ts';
 
 const test = testNeeding('redis-server');
 
-const OPTIONS = needs('redis-server');
-const scope = fileScope();
-/** For tests that do not disturb it. */
-let shared: SentinelTrio;
-if (OPTIONS.skip === false) before(async () => void (shared = await startSentinels(scope)));
-
 const onPort = (port: number) => `127.0.0.1:${port}`;
 const accessOf = (sentinels: readonly string[]) => ({ sentinels: sentinels.map(addressOf), master: NAME });
-
-testBus('redis with Sentinel', OPTIONS, async (t, settings) => {
-  const observer = await redisAdmin(t, await shared.master());
-  const joins = async (channel: string) => Number((await observer.pubsub('NUMSUB', channel))[1]);
-  return { ...(await startBus(t, accessOf(shared.sentinels), settings)), joins };
-});
-testHistories('redis with Sentinel', OPTIONS, async (t, histories) => {
-  await (await redisAdmin(t, await shared.master())).flushall();
-  return (await startBus(t, accessOf(shared.sentinels), { histories })).bus;
-});
 
 const FAULTS: Record<string, (trio: SentinelTrio, master: RedisServer) => unknown> = {
   'is killed': (_trio, master) => master.stop('SIGKILL'),
@@ -173,13 +154,12 @@ test('redis with Sentinel: one that tells no epoch does not keep the others from
 test('redis with Sentinel: a bus that no Sentinel tells the master waits for it, and says why', async (t) => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
-  const { bus } = createBus({ ...accessOf(shared.sentinels), master: 'other' }, { log });
+  const sentinel = onPort(await startSentinel(t, (await startRedis(t)).port, 1));
+  const { bus } = createBus({ ...accessOf([sentinel]), master: 'other' }, { log });
   bus.start();
   t.after(() => bus.stop());
-  await eventually(() => assert.match(lines.join(''), /Redis is out of reach/));
-  assert.match(
-    lines.join(''),
-    /no Sentinel tells the address of other: 127\.0\.0\.1:\d+: ERR No such master with that name/,
-  );
+  const said =
+    /no Sentinel tells the address of other: 127\.0\.0\.1:\d+: ERR No such master with that name","msg":"Redis is out of reach"/;
+  await eventually(() => assert.match(lines.join(''), said));
   assert.match(String(bus.notReady()), /not been reached/);
 });
