@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { Changes } from '../helpers/changes.ts';
@@ -132,33 +131,4 @@ test('documents that take long to validate, one behind the other, let other requ
     `expected others to be served long before the last of 650, got them after ${length}`,
   );
   assert.deepEqual([...new Set(attacker.statuses)], [200]);
-});
-
-const nested = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-
-test('JSON of 30,000 levels is answered with 400, by POST and by GET, and its connection goes on', async (t) => {
-  const gateway = await start(t);
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  t.after(() => agent.destroy());
-  const deep = {
-    body: `{"query":"{ hello }","variables":${nested(30_000)}}`,
-    method: 'POST',
-    headers: JSON_TYPE,
-  };
-  const message = 'expected JSON of at most 500 levels, got more';
-  for (const [path, asked] of [
-    ['/graphql', deep],
-    [`/graphql?query={hello}&variables=${nested(3_000)}`, {}],
-    [`/graphql?query={hello}&extensions=${nested(3_000)}`, {}],
-  ] as const) {
-    const { status, body } = await ask(gateway.port, path, { ...asked, agent });
-    assert.deepEqual([status, body], [400, JSON.stringify({ errors: [{ message }] })]);
-    const { body: next } = await ask(gateway.port, '/graphql?query={hello}', { agent });
-    assert.equal(next, '{"data":{"hello":"hello"}}');
-  }
-  await gateway.stop();
-  assert.deepEqual(
-    gateway.lines.filter(({ level }) => level >= 50),
-    [],
-  );
 });

@@ -94,20 +94,6 @@ test('a client that sends no connection_init is closed with 4408, one that subsc
   assert.equal((await hasty.closed).code, 4401);
 });
 
-test('an error of variables says where they are declared', async (t) => {
-  const gateway = await embedded();
-  const socket = await connectAndInit(t, gateway.graphqlUrl);
-  for (const [id, text] of [
-    ['1', 'subscription (\n  $id: [ID!]!\n) { item(id: $id) { id } }'],
-    ['2', 'query (\n  $id: Boolean!\n) { __typename @include(if: $id) }'],
-  ] as const) {
-    socket.subscribe(id, text);
-    const { type, payload } = await socket.until((message) => message.id === id);
-    const [error] = type === 'error' ? (payload as object[]) : (payload as { errors: object[] }).errors;
-    assert.deepEqual((error as { locations?: unknown }).locations, [{ line: 2, column: 3 }]);
-  }
-});
-
 test('an operation gets nothing of the one that had its id before, which a slow resolver holds up', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql': `type Query { slow(n: Int!): Int }\ntype Mutation { release: Int }\n${itemSchema('items')}`,

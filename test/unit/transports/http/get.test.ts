@@ -98,6 +98,11 @@ describe('HttpTransport, by GET', () => {
     ['variables that are no JSON', '/graphql?query={hello}&variables={', 'Unparsable URL'],
     ['variables that are no object', '/graphql?query={hello}&variables=[1]', 'Invalid variables'],
     ['extensions that are no object', '/graphql?query={hello}&extensions=3', 'Invalid extensions'],
+    [
+      'extensions that are nested too deep',
+      `/graphql?query={hello}&extensions={"a":${'['.repeat(3_000)}${']'.repeat(3_000)}}`,
+      'expected JSON of at most 500 levels, got more',
+    ],
   ] as const) {
     it(`answers 400 to ${what}`, async () => {
       const response = await ask(url);
