@@ -22,24 +22,26 @@ const MAX_FIELDS = 40;
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The operations that GraphiQL shows first, each in a tab: a subscription, and a query if there is one that returns
- * objects. Valid against the schema; they select leaves, and objects down to MAX_DEPTH.
+ * The operations that GraphiQL shows first, each in a tab: a subscription, a query if there is one that returns objects,
+ * and a subscription with required arguments, such as a key, if the first has none. Valid against the schema; they select
+ * leaves, and objects down to MAX_DEPTH.
  */
 export function exampleOperations(schema: GraphQLSchema): readonly [string, ...string[]] {
-  const subscribed = subscriptionField(schema);
-  const queried = queryField(schema);
-  if (subscribed === undefined) return ['# This graph has no subscriptions.\n\n{\n  __typename\n}\n'];
-  const subscription = operation('subscription', subscribed, headline(subscribed, queried));
-  return queried === undefined
-    ? [subscription]
-    : [subscription, operation('query', queried, ['# A query, which is answered once.'])];
-}
-
-/** The first field without required arguments, or else the first one, with made-up arguments. */
-function subscriptionField(schema: GraphQLSchema): Field | undefined {
   const fields = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
   const current = fields.filter((field) => field.deprecationReason === undefined);
-  return current.find(runsWithoutArguments) ?? current[0] ?? fields[0];
+  // The first field that runs as it is, or else the first one, with made-up arguments.
+  const subscribed = current.find(runsWithoutArguments) ?? current[0] ?? fields[0];
+  if (subscribed === undefined) return ['# This graph has no subscriptions.\n\n{\n  __typename\n}\n'];
+  const queried = queryField(schema);
+  const asked = runsWithoutArguments(subscribed)
+    ? current.find((field) => !runsWithoutArguments(field))
+    : undefined;
+  const next = queried === undefined ? [] : [`# The next tab has a query: ${queried.name}.`];
+  return [
+    operation('subscription', subscribed, [...headline(subscribed), ...next]),
+    ...(queried === undefined ? [] : [operation('query', queried, ['# A query, which is answered once.'])]),
+    ...(asked === undefined ? [] : [operation('subscription', asked, headline(asked))]),
+  ];
 }
 
 function queryField(schema: GraphQLSchema): Field | undefined {
@@ -63,8 +65,8 @@ function operation(kind: 'subscription' | 'query', field: Field, comments: reado
   ].join('\n');
 }
 
-/** Comments above the subscription. Lines are short, as the editor is half a page wide. */
-function headline(field: Field, queried: Field | undefined): string[] {
+/** Comments above a subscription. Lines are short, as the editor is half a page wide. */
+function headline(field: Field): string[] {
   const lines = ['# Press play (Ctrl-Enter) to see events arrive.'];
   if (!runsWithoutArguments(field)) lines.push('# The arguments are made up: put in your own.');
   const optional = field.args.filter((argument) => !isRequiredArgument(argument));
@@ -72,7 +74,6 @@ function headline(field: Field, queried: Field | undefined): string[] {
     lines.push(`# ${field.name} also takes:`);
     lines.push(...optional.map(({ name, type }) => `#   ${name}: ${String(type)}`));
   }
-  if (queried !== undefined) lines.push(`# The next tab has a query: ${queried.name}.`);
   return lines;
 }
 

@@ -129,6 +129,32 @@ subscription Tick {
     assert.equal(exampleOperations(schemaOf('type Subscription { tick: Int }')).length, 1);
   });
 
+  it('has a subscription with required arguments at the end, if the first one has none', () => {
+    const schema = buildSchema(`
+      type Query { auctions: [Auction!]! }
+      type Auction { id: ID! }
+      type Subscription { tick(id: ID): Int old(id: ID!): Int @deprecated bid(auction_id: ID!, min: Int): Int other(id: ID!): Int }
+    `);
+    const [first = '', query = '', last = '', ...rest] = exampleOperations(schema);
+    assert.match(first, /^subscription Tick \{/m);
+    assert.match(query, /^query Auctions \{/m);
+    assert.deepEqual(validate(schema, parse(last)), []);
+    assert.equal(
+      last,
+      `# Press play (Ctrl-Enter) to see events arrive.
+# The arguments are made up: put in your own.
+# bid also takes:
+#   min: Int
+
+subscription Bid {
+  bid(auction_id: "1")
+}
+`,
+    );
+    assert.deepEqual(rest, []);
+    assert.equal(exampleOperations(schemaOf('type Subscription { bid(id: ID!): Int }')).length, 1);
+  });
+
   it('is a query where the graph has no subscriptions', () => {
     assert.match(exampleOf(''), /^\{\n {2}__typename\n\}/);
   });
