@@ -17,6 +17,9 @@ const SERVE = /^((?:[A-Z_]+=\S+ )*)npm start$/;
 /** Ports that are free, and no waiting at the end. */
 const DEFAULTS = 'PORT=0 ADMIN_PORT=0 DRAIN_DELAY_SECONDS=0 DRAIN_SECONDS=0';
 
+/** A stream, which has no end: it runs until the page ends. */
+const STREAM = /^curl -N /;
+
 const GRAPH = '../my-graph';
 
 /** What a client's program is made of, beside its graph. */
@@ -91,6 +94,7 @@ class PageRun {
   }
 
   async #command(text: string): Promise<void> {
+    if (STREAM.test(text)) return this.#subscribeByCommand(await this.#substituted(text));
     const lines = text.split('\n');
     const serve = SERVE.exec(lines.at(-1) ?? '');
     const before = (serve ? lines.slice(0, -1) : lines).join('\n');
@@ -145,11 +149,12 @@ class PageRun {
   }
 
   async #startClient(program: string): Promise<void> {
-    const gateway = await this.#running();
     await this.#workspace.write('../client.mjs', await this.#substituted(program));
-    await this.#untilSubscribed(gateway, () =>
-      this.#terminal.start('exec node --experimental-websocket --no-warnings ../client.mjs'),
-    );
+    await this.#subscribeByCommand('exec node --experimental-websocket --no-warnings ../client.mjs');
+  }
+
+  async #subscribeByCommand(command: string): Promise<void> {
+    await this.#untilSubscribed(await this.#running(), () => this.#terminal.start(command));
   }
 
   /** What is sent from then on reaches the subscriber. */
