@@ -108,6 +108,17 @@ test('clients of pages go on after handshakes were refused, other than in tests'
   assert.ok(checked > 8, `expected all such blocks to be found, got ${checked}`);
 });
 
+test('a page with commands of a checkout says what they are with the package', async () => {
+  const pages = (await manual()).filter(({ blocks }) =>
+    blocks.some(({ text }) => /\bnpm start\b/.test(text)),
+  );
+  assert.deepEqual(
+    pages.filter(({ text }) => !text.includes('`npx sluice')).map(({ name }) => name),
+    [],
+  );
+  assert.ok(pages.length > 12, `expected all such pages to be found, got ${pages.length}`);
+});
+
 test('a block that is not run says why: what is missing, or what else tries it', async (t) => {
   for (const page of await manual()) {
     for (const { notRun, line } of page.blocks) {
