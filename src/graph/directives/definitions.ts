@@ -33,7 +33,7 @@ const AUTHORS_SDL = /* GraphQL */ `
 
   """
   Redis keeps the last events of each channel that has subscribers, so that a pod that loses its connection to Redis reads
-  what it has missed. It holds for all fields of the topic: the largest values of any of them.
+  what it has missed. It holds for all fields of the topic, with the largest values that any of them gives.
   """
   input EventHistory {
     "Events of each channel, at least."
