@@ -21,6 +21,11 @@ const FOLDERS =
 
 const REASON = /^\w.{10,}/s;
 
+const NEWCOMERS_WORDS = [
+  ...['present state', 'compression', 'helm', 'presence', 'hooks', 'nats', 'postgres', 'publishing'],
+  ...['federation', 'formats', 'avro', 'load balancer', 'authentication', 'testing', 'queries', 'tls'],
+];
+
 /** What the load test writes. */
 const NOT_COMMITTED = /^loadtest\/out(\/|$)/;
 
@@ -57,6 +62,15 @@ test('the index lists every page', async () => {
     (await pagesBelow('docs')).filter((name) => !linked.has(name) && name !== 'docs/README.md'),
     [],
   );
+});
+
+test('the FAQ answers each word that newcomers look for, in the order of the alphabet, and says where to read on', async () => {
+  const rows = (await Page.read('docs/guides/faq.md')).rows();
+  const words = rows.map(([word = '']) => word.replaceAll(/[`@]/g, '').toLowerCase());
+  assert.deepEqual(words, words.toSorted());
+  const missing = NEWCOMERS_WORDS.filter((each) => !words.some((word) => word.includes(each)));
+  assert.deepEqual(missing, []);
+  for (const [word, answer] of rows) assert.match(answer ?? '', /\]\(|^None[.:]/, word);
 });
 
 test('the README and the pages are no longer than a few screens', async () => {
