@@ -33,7 +33,7 @@ const MAX_BYTES = 1_100_000;
 const MAX_MANUAL_BYTES = 200_000;
 /** Of types: those that users see bring no more than a few others. */
 const MAX_DECLARATIONS = 40;
-const MAX_PACKAGES = 60;
+const MAX_PACKAGES = 45;
 
 const schema = (topic: string) => `
   type Subscription {
@@ -74,6 +74,17 @@ async function delivers(t: TestContext, child: Parameters<typeof untilListening>
   await received.until(1);
   assert.deepEqual(received.results, [{ data: { order_placed: { total: 100, gross: 119 } } }]);
   await endItself(gateway);
+}
+
+/** The oldest of `engines`, where tests run by it, to that of the container image. */
+const nodes = () => [process.execPath, deployTool('node-22'), deployTool('image-node')];
+
+/** That npm neither refuses a package of the project for this Node.js nor warns of one. */
+async function isInstallable(project: InstalledPackage, node: string): Promise<void> {
+  const npm = ['env', `PATH=${path.dirname(node)}:${process.env['PATH']}`, 'npm'];
+  const options = ['--engine-strict', '--dry-run', '--no-audit', '--no-fund'];
+  const { stderr } = await project.exec([...npm, 'install', ...options]);
+  assert.equal(stderr, '', node);
 }
 
 const scope = fileScope();
@@ -162,9 +173,10 @@ describe('the package', needs('image-node', 'node-22'), () => {
     await delivers(t, installed.spawn(t, ['serve'], { ...GATEWAY_DEFAULTS, GRAPH: 'built' }));
   });
 
-  it('runs on each Node.js from the oldest of `engines` to that of the container image', async (t) => {
+  it('is installed without a warning, and runs, on each Node.js from the oldest of `engines` to that of the container image', async (t) => {
     const cli = path.join(installed.folder, 'node_modules/sluice/dist/src/cli.js');
-    for (const node of [process.execPath, deployTool('node-22'), deployTool('image-node')]) {
+    for (const node of nodes()) {
+      await isInstallable(installed, node);
       await delivers(t, installed.spawn(t, [cli], { ...GATEWAY_DEFAULTS, GRAPH: 'graph' }, [node]));
     }
   });
@@ -259,13 +271,12 @@ describe('the package', needs('image-node', 'node-22'), () => {
     await endItself(gateway);
   });
 
-  it(
-    'consumes Kafka with the client that it carries, compressed records too, over Redis',
-    needs('kafka', 'redis'),
-    async (t) => {
+  for (const KAFKA_DRIVER of ['kafkajs', 'platformatic']) {
+    const title = `consumes Kafka with ${KAFKA_DRIVER}, which it carries, compressed records too, over Redis`;
+    it(title, needs('kafka', 'redis'), async (t) => {
       const topic = await createTopic(t);
       await installed.write({ ...GRAPH, 'graph/schema.graphql': schema(topic) });
-      const settings = { ...GATEWAY_DEFAULTS, ...podSettings(topic), GRAPH: 'graph' };
+      const settings = { ...GATEWAY_DEFAULTS, ...podSettings(topic), GRAPH: 'graph', KAFKA_DRIVER };
       const gateway = await untilListening(installed.spawn(t, ['serve'], settings));
       await gateway.untilReady();
       const received = new Received(graphqlClient(t, gateway.graphqlUrl), QUERY);
@@ -283,8 +294,8 @@ describe('the package', needs('image-node', 'node-22'), () => {
         [100, 101].map((total) => ({ order_placed: { total, gross: total * 1.19 } })),
       );
       await endItself(gateway);
-    },
-  );
+    });
+  }
 
   for (const manager of [PNPM, YARN]) {
     it(`is installed by ${manager.name} beside nothing but TypeScript, finds no wrong types there, and serves`, async (t) => {

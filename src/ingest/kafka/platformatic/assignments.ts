@@ -1,4 +1,4 @@
-import { Reader, Writer } from '@platformatic/kafka';
+import { Reader, Writer } from '#@platformatic/kafka';
 import type { Assignment } from '../driver.ts';
 
 /** As kafkajs names it, and does it: pods with either driver can be members of one group. */

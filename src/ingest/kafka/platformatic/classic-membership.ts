@@ -1,4 +1,4 @@
-import { heartbeatV4, joinGroupV9, leaveGroupV5, offsetCommitV8, syncGroupV5 } from '@platformatic/kafka';
+import { heartbeatV4, joinGroupV9, leaveGroupV5, offsetCommitV8, syncGroupV5 } from '#@platformatic/kafka';
 import type { Assignment, GroupTiming } from '../driver.ts';
 import type { CommittedPosition } from '../start-positions.ts';
 import {

@@ -1,4 +1,4 @@
-import { findCoordinatorV4, listOffsetsV7, metadataV12 } from '@platformatic/kafka';
+import { findCoordinatorV4, listOffsetsV7, metadataV12 } from '#@platformatic/kafka';
 import type { KafkaConnection } from '../connection.ts';
 import { groupBy } from './group-by.ts';
 import { Connections, type BrokerAddress } from './connections.ts';

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { Connection, TimeoutError, type API, type ResponseParser, type Writer } from '@platformatic/kafka';
+import { Connection, TimeoutError, type API, type ResponseParser, type Writer } from '#@platformatic/kafka';
 import type { KafkaConnection } from '../connection.ts';
 import type { TlsCredentials } from '../credentials/credentials.ts';
 import { NO_TLS, tlsRefusal } from '../credentials/tls-refusal.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { apiVersionsV3, consumerGroupHeartbeatV1, offsetCommitV9 } from '@platformatic/kafka';
+import { apiVersionsV3, consumerGroupHeartbeatV1, offsetCommitV9 } from '#@platformatic/kafka';
 import { systemClock } from '../../../support/clock.ts';
 import { withTimeout } from '../../../support/with-timeout.ts';
 import type { Assignment } from '../driver.ts';

@@ -1,4 +1,4 @@
-import { murmur2, produceV9, ProduceAcks, type MessageRecord } from '@platformatic/kafka';
+import { murmur2, produceV9, ProduceAcks, type MessageRecord } from '#@platformatic/kafka';
 import { systemClock } from '../../../support/clock.ts';
 import type { DeadLetterMessage } from '../../dead-letter.ts';
 import type { RawHeaders } from '../../record.ts';

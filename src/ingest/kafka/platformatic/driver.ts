@@ -1,4 +1,4 @@
-import { deleteGroupsV2 } from '@platformatic/kafka';
+import { deleteGroupsV2 } from '#@platformatic/kafka';
 import type { Log } from '../../../log.ts';
 import type { KafkaConnection } from '../connection.ts';
 import type {

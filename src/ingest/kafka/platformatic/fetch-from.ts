@@ -1,4 +1,4 @@
-import { fetchV13 } from '@platformatic/kafka';
+import { fetchV13 } from '#@platformatic/kafka';
 import { READ_COMMITTED, type Cluster } from './cluster.ts';
 import type { Connections } from './connections.ts';
 import { fetchResponse, type FetchedPartition } from './fetch-response.ts';

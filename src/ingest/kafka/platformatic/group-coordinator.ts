@@ -4,7 +4,7 @@ import {
   offsetFetchV8,
   type API,
   type offsetCommitV8,
-} from '@platformatic/kafka';
+} from '#@platformatic/kafka';
 import { systemClock } from '../../../support/clock.ts';
 import { withTimeout } from '../../../support/with-timeout.ts';
 import type { CommittedPosition } from '../start-positions.ts';

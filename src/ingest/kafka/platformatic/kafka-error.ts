@@ -4,7 +4,7 @@ import {
   ResponseError,
   TimeoutError,
   type ProtocolError,
-} from '@platformatic/kafka';
+} from '#@platformatic/kafka';
 import { messageOf, SluiceError } from '../../../errors.ts';
 import { TokenUnavailable } from '../credentials/token-unavailable.ts';
 

@@ -1,4 +1,4 @@
-import { AuthenticationError, saslScramSha, type SASLOptions } from '@platformatic/kafka';
+import { AuthenticationError, saslScramSha, type SASLOptions } from '#@platformatic/kafka';
 import type { KafkaCredentials, PasswordCredentials } from '../credentials/credentials.ts';
 
 const SCRAM = { 'scram-sha-256': 'SHA-256', 'scram-sha-512': 'SHA-512' } as const;
