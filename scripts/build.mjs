@@ -4,6 +4,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readArguments } from './lib/arguments.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, 'dist');
@@ -110,4 +111,7 @@ async function newest(files) {
   return Math.max(...(await Promise.all(files.map(modified))));
 }
 
-if (process.argv[1] === import.meta.filename) await build(ALL);
+if (process.argv[1] === import.meta.filename) {
+  readArguments('Usage: npm run build');
+  await build(ALL);
+}

@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { ensureInstalled, ensureNode, root } from './ensure.mjs';
+import { readArguments } from './lib/arguments.mjs';
 
 const FOLDERS = ['src', 'babel-plugins', 'examples', 'loadtest', 'test', 'scripts'];
 
+readArguments('Usage: npm run check');
 ensureNode();
 ensureInstalled();
 

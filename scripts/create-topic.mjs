@@ -1,13 +1,16 @@
 /** `node scripts/create-topic.mjs <topic> [partitions]`: creates a topic on `KAFKA_BROKERS`, for trying things out. */
 import { ensureInstalled } from './ensure.mjs';
+import { readArguments } from './lib/arguments.mjs';
 
+const USAGE = 'Expected KAFKA_BROKERS in the environment, and: create-topic.mjs <topic> [partitions]';
+
+const [topic, partitions = '1'] = readArguments(USAGE, { words: 2 }).positionals;
 ensureInstalled();
 const { default: kafkajs } = await import('kafkajs');
 
-const [topic, partitions = '1'] = process.argv.slice(2);
 const brokers = process.env.KAFKA_BROKERS;
 if (!topic || !(Number(partitions) > 0) || !brokers) {
-  console.error('Expected KAFKA_BROKERS in the environment, and: create-topic.mjs <topic> [partitions]');
+  console.error(USAGE);
   process.exit(1);
 }
 

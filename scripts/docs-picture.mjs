@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 import { ensureAll, root } from './ensure.mjs';
+import { readArguments } from './lib/arguments.mjs';
 import { ensureCommands, findCommand } from './lib/commands.mjs';
 
 const QUERY = `subscription Bids {
@@ -24,6 +25,7 @@ const QUERY = `subscription Bids {
   }
 }`;
 
+readArguments('Usage: node scripts/docs-picture.mjs');
 await ensureAll();
 await ensureCommands('chromium');
 // Settings of the shell stay away: the picture shows the gateway of the README's first command.

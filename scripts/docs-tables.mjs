@@ -7,7 +7,11 @@ import path from 'node:path';
 import { print } from 'graphql';
 import { format, resolveConfig } from 'prettier';
 import { ensureAll, root } from './ensure.mjs';
+import { readArguments } from './lib/arguments.mjs';
 
+const { values } = readArguments('Usage: node scripts/docs-tables.mjs [--write]', {
+  options: { write: { type: 'boolean' } },
+});
 await ensureAll();
 const { configMarkdown } = await import('../dist/src/config/config.js');
 const { withGatewaySchema } = await import('../dist/src/graph/directives/definitions.js');
@@ -25,7 +29,7 @@ for (const [name, markdown] of Object.entries(BLOCKS)) {
   const before = readFileSync(page, 'utf8');
   const after = await withBlock(page, before, name, markdown);
   if (after === before) continue;
-  if (process.argv.includes('--write')) writeFileSync(page, after);
+  if (values.write) writeFileSync(page, after);
   else fail(`${page} is stale; \`node scripts/docs-tables.mjs --write\` brings it up to date.`);
 }
 

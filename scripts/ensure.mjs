@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { readArguments } from './lib/arguments.mjs';
 
 export const root = path.dirname(import.meta.dirname);
 
@@ -63,4 +64,7 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-if (process.argv[1] === import.meta.filename) await ensureAll();
+if (process.argv[1] === import.meta.filename) {
+  readArguments('Usage: node scripts/ensure.mjs');
+  await ensureAll();
+}

@@ -1,7 +1,7 @@
 /** `npm run mutants [-- options]`: how many small faults of `src` the tests find. See CONTRIBUTING.md. */
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureInstalled, ensureNode, root } from './ensure.mjs';
+import { readArguments } from './lib/arguments.mjs';
 import { SIMULATION } from './lib/mutants/checks.mjs';
 import { MeasuredTests } from './lib/mutants/measured-tests.mjs';
 import { difference, scoreOf, survivorsOf } from './lib/mutants/report.mjs';
@@ -36,11 +36,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
+const { values: given, positionals } = readArguments(USAGE, { options: OPTIONS, words: 1 });
 try {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  await (values.report ? report(values, positionals) : run(values));
+  await (given.report ? report(given, positionals) : run(given));
 } catch (error) {
-  console.error(error.code?.startsWith('ERR_PARSE_ARGS') ? `${error.message}\n${USAGE}` : error.message);
+  console.error(error.message);
   process.exitCode = 1;
 }
 

@@ -2,7 +2,7 @@
  * Real Kafka and Redis for tests, and the programs that tests want: `scripts/services up|down|status`.
  * Standard output is for programs; everything meant for people goes to standard error.
  */
-import { parseArgs } from 'node:util';
+import { readArguments } from './lib/arguments.mjs';
 import { ensureCommands } from './lib/commands.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { runBuilt } from './lib/run-built.mjs';
@@ -75,19 +75,12 @@ function fail(reason) {
   process.exit(1);
 }
 
-const { values: options, positionals } = parse();
-const action = positionals.length === 1 && Object.hasOwn(ACTIONS, positionals[0]) && ACTIONS[positionals[0]];
+const { values: options, positionals } = readArguments(USAGE, {
+  options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  words: 1,
+});
+const [name] = positionals;
+const action = name !== undefined && Object.hasOwn(ACTIONS, name) && ACTIONS[name];
 if (options.help) console.log(USAGE);
 else if (!action) fail(USAGE);
 else await action(options).catch((error) => fail(error.message));
-
-function parse() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: { only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-    });
-  } catch (error) {
-    return fail(`${error.message}\n${USAGE}`);
-  }
-}

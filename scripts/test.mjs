@@ -3,7 +3,7 @@
  * the services that the tests want, runs the tests, and stops the services if this run started them. `--all`: slow tests
  * too; `--slow`: those alone. With CI=true a skipped test is a failure.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from './ensure.mjs';
@@ -20,6 +20,13 @@ const GRACE_MS = 5_000;
 
 const RUNNER = path.join(import.meta.dirname, 'lib/test-runner.mjs');
 
+const given = process.argv.slice(2);
+const { selection, tier, nodeFlags } = readTestArguments(given);
+// What this script does not know is an option of Node.js, which says so if it does not know it either: now, not once services run.
+const { status } = spawnSync(process.execPath, [...nodeFlags, '--version'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+if (status !== 0) process.exit(1);
 await ensureAll();
 
 /** @type {import('node:child_process').ChildProcess | undefined} */
@@ -36,13 +43,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 async function main() {
-  const args = process.argv.slice(2);
-  const { selection, tier, nodeFlags } = readTestArguments(args);
   const files = testFiles(selection, tier);
   if (files.length === 0) throw new Error('There are no tests.');
   return withServices(needsOf(files), (env) =>
     // Node hands the flags on to the tests' processes.
-    runNode(['--enable-source-maps', '--expose-gc', ...nodeFlags, RUNNER, ...args], env),
+    runNode(['--enable-source-maps', '--expose-gc', ...nodeFlags, RUNNER, ...given], env),
   );
 }
 

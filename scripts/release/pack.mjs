@@ -1,12 +1,14 @@
 /**
- * `yarn release:pack [folder]`: what `npm install sluice` installs, as a folder and a tarball in `.release`, or in the folder.
+ * `npm run release:pack -- [folder]`: what `npm install sluice` installs, as a folder and a tarball in `.release`, or in the folder.
  * Prints the tarball's path.
  * Then the same for `sluice-client`, whose tarball's path is the second line.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ensureAll, root } from '../ensure.mjs';
+import { readArguments } from '../lib/arguments.mjs';
 
+const { positionals } = readArguments('Usage: npm run release:pack -- [folder]', { words: 1 });
 await ensureAll('RUNTIME');
 const { packClient } = await import('./client.mjs');
 const { writeDeclarations } = await import('./declarations.mjs');
@@ -21,7 +23,7 @@ const FOR_OTHERS = /\/(server\/(graphiql|debug\/page)|cli\/template)\//;
 /** Within the vendored packages. */
 const BUNDLED = new Set(['graphql-subscriptions']);
 
-const release = path.resolve(process.argv[2] ?? path.join(root, '.release'));
+const release = path.resolve(positionals[0] ?? path.join(root, '.release'));
 const folder = path.join(release, 'package');
 await rm(folder, { recursive: true, force: true });
 await mkdir(path.join(folder, 'dist/vendor'), { recursive: true });

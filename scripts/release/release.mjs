@@ -1,5 +1,5 @@
 /**
- * `yarn release <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarball, and
+ * `npm run release -- <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarball, and
  * lists what is in it.
  * Nothing leaves this machine: it prints what a person does to publish the gateway and its client.
  */
@@ -7,20 +7,18 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
+import { readArguments } from '../lib/arguments.mjs';
 
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 const UNRELEASED = /^## Unreleased\n+(.*?)(?=^## |(?![^]))/ms;
 
-const [version = '', ...rest] = process.argv.slice(2);
+const [version = ''] = readArguments('Usage: npm run release -- <version>', { words: 1 }).positionals;
 const changelog = path.join(root, 'CHANGELOG.md');
 const manifest = path.join(root, 'package.json');
 
 const current = JSON.parse(readFileSync(manifest, 'utf8')).version;
-if (rest.length > 0 || !isNext(version)) {
-  fail(
-    `expected a version that follows ${current} (the next major, minor or patch), got '${process.argv.slice(2).join(' ')}'`,
-  );
-}
+if (!isNext(version))
+  fail(`expected a version that follows ${current} (the next major, minor or patch), got '${version}'`);
 if (git('status', '--porcelain') !== '') fail('expected a clean work tree, got changes; commit them first');
 const text = readFileSync(changelog, 'utf8');
 const notes = UNRELEASED.exec(text)?.[1]?.trim() ?? '';

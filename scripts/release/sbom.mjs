@@ -1,5 +1,5 @@
 /**
- * `yarn sbom [--peers] [file]`: what a gateway consists of besides its own code, as CycloneDX (JSON): each package that it
+ * `npm run sbom -- [--peers] [file]`: what a gateway consists of besides its own code, as CycloneDX (JSON): each package that it
  * needs in production, in the version of yarn.lock, whether it is installed or within the release, and what browsers load
  * of GraphiQL; with `--peers` optional peers too, as in the container image. Writes `.release/sluice-<version>.cdx.json`, or
  * the file, and prints its path.
@@ -7,9 +7,9 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { GRAPHIQL_FILES } from '../build.mjs';
 import { ensureInstalled, root } from '../ensure.mjs';
+import { readArguments } from '../lib/arguments.mjs';
 import { run } from '../lib/processes.mjs';
 import { withPeers } from './with-peers.mjs';
 
@@ -19,11 +19,11 @@ const PATCHED = /^patch:.+@npm%3A(?<version>[^#]+)#~\/(?<patch>.+)$/;
 /** 'git@github.com:owner/name.git' */
 const SSH = /^(\w+@[\w.-]+):/;
 
-ensureInstalled();
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
+const { positionals, values } = readArguments('Usage: npm run sbom -- [--peers] [file]', {
   options: { peers: { type: 'boolean', default: false } },
+  words: 1,
 });
+ensureInstalled();
 const packageJson = await readJson(path.join(root, 'package.json'));
 const manifest = values.peers ? withPeers(packageJson) : packageJson;
 const { name, version, description, license } = manifest;

@@ -3,8 +3,11 @@
  * package leaves them to those who want them, a container image has them all.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 
 if (import.meta.filename === process.argv[1]) {
+  // Not by lib/arguments.mjs: the image has this file alone.
+  parseArgs();
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   writeFileSync('package.json', `${JSON.stringify(withPeers(manifest), undefined, 2)}\n`);
 }

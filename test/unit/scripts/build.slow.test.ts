@@ -12,7 +12,13 @@ const FILES = 200;
 /** What the build reads and nothing that is built, but many small sources. */
 async function unbuilt(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
-  for (const name of ['package.json', 'babel.config.js', 'babel-plugins', 'scripts/build.mjs']) {
+  for (const name of [
+    'package.json',
+    'babel.config.js',
+    'babel-plugins',
+    'scripts/build.mjs',
+    'scripts/lib/arguments.mjs',
+  ]) {
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
