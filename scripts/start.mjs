@@ -1,5 +1,11 @@
-/** `npm start`: what is missing is installed and built, then the gateway runs, in a consumer group of its own. Arguments go to it. */
-import { ensureAll } from './ensure.mjs';
+/**
+ * `npm start`: what is missing is installed and built, then the gateway runs, in a consumer group of its own. Arguments go to
+ * it. `npm start -- init`: the project gets the tarball of this checkout, as no registry has what the checkout is.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ensureAll, root } from './ensure.mjs';
 
 await ensureAll('RUNTIME');
 process.setSourceMapsEnabled(true);
@@ -9,4 +15,14 @@ const { ownGroup } = await import('../dist/src/cli/own-group.js');
 readEnvFile(process.env);
 // An empty variable counts as not set.
 process.env.KAFKA_GROUP_ID ||= ownGroup('sluice-start');
+if (process.argv[2] === 'init') process.argv.push(...packed());
 await import('../dist/src/cli.js');
+
+function packed() {
+  if (process.argv.some((arg) => arg === '--help' || arg.startsWith('--package'))) return [];
+  console.error('Packing Sluice …');
+  const pack = path.join(root, 'scripts/release/pack.mjs');
+  execFileSync(process.execPath, [pack], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const { name, version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  return ['--package', path.join(root, '.release', `${name}-${version}.tgz`)];
+}

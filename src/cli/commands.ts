@@ -24,7 +24,12 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'init',
     {
-      usage: [['init [folder]', "write a new graph's project into a folder that is new or empty"]],
+      usage: [
+        [
+          'init [folder]',
+          "write a new graph's project into a new or empty folder; --package <tarball>: with that Sluice",
+        ],
+      ],
       run: async (args) => (await import('./init.ts')).init(args),
     },
   ],

@@ -1,21 +1,31 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, SluiceError } from '../errors.ts';
-import { argumentsOf } from './command.ts';
+import { argumentsOf, UsageError } from './command.ts';
 import { print } from './output.ts';
+import { ownTarball } from './own-tarball.ts';
 
 const TEMPLATE = path.join(import.meta.dirname, 'template');
 
-/** Of Sluice itself. */
-const MANIFEST = path.join(import.meta.dirname, '../../../package.json');
+/** Sluice itself. */
+const PACKAGE = path.join(import.meta.dirname, '../../..');
 
 /** Files that npm or tools of this repository would take for their own. */
 const RENAMED: Readonly<Record<string, string>> = { dockerignore: '.dockerignore', gitignore: '.gitignore' };
 
-/** `sluice init [folder]`: writes a graph's project, and prints the paths of its files and what comes next. */
+/**
+ * `sluice init [folder] [--package tarball]`: writes a graph's project, and prints the paths of its files and what comes
+ * next. A tarball of Sluice that no registry has goes into the project: its image is built of that folder alone.
+ */
 export async function init(args: readonly string[]): Promise<number> {
-  const [folder = '.'] = argumentsOf(args, [], { optional: ['folder'] }).positionals;
+  const allowed = { optional: ['folder'], lists: ['package'] };
+  const { positionals, lists } = argumentsOf(args, [], allowed);
+  const [folder = '.'] = positionals;
   await demandEmpty(folder);
+  const { version } = JSON.parse(await readFile(path.join(PACKAGE, 'package.json'), 'utf8')) as Manifest;
+  const tarball = lists['package']?.at(-1) ?? (await ownTarball(PACKAGE));
+  if (tarball !== undefined) print(`${await copyTarball(tarball, folder)}\n`);
+  const sluice = tarball === undefined ? `^${version}` : `file:${path.basename(tarball)}`;
   const entries = await readdir(TEMPLATE, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
@@ -25,11 +35,26 @@ export async function init(args: readonly string[]): Promise<number> {
     const target = path.join(folder, RENAMED[file] ?? file);
     const text = await readFile(path.join(TEMPLATE, file), 'utf8');
     await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, file === 'package.json' ? await manifest(text, folder) : text, { flag: 'wx' });
+    await writeFile(target, file === 'package.json' ? manifest(text, folder, sluice) : text, { flag: 'wx' });
     print(`${target}\n`);
   }
   const enter = path.resolve(folder) === process.cwd() ? '' : `cd ${folder} && `;
   return print(`\nNext: ${enter}npm install && npm run types && npm test && npx sluice dev\n`);
+}
+
+interface Manifest {
+  readonly version: string;
+}
+
+/** @returns its path in the folder. @throws UsageError */
+async function copyTarball(tarball: string, folder: string): Promise<string> {
+  const content = await readFile(tarball).catch((cause: unknown) => {
+    throw new UsageError(`expected a tarball of Sluice: ${messageOf(cause)}; --package <file> names one`);
+  });
+  const target = path.join(folder, path.basename(tarball));
+  await mkdir(folder, { recursive: true });
+  await writeFile(target, content, { flag: 'wx' });
+  return target;
 }
 
 /** @throws SluiceError BAD_FOLDER */
@@ -49,9 +74,11 @@ async function demandEmpty(folder: string): Promise<void> {
   );
 }
 
-/** @param text of the template's package.json */
-async function manifest(text: string, folder: string): Promise<string> {
-  const { version } = JSON.parse(await readFile(MANIFEST, 'utf8')) as { version: string };
+/**
+ * @param text of the template's package.json
+ * @param sluice where npm finds Sluice
+ */
+function manifest(text: string, folder: string, sluice: string): string {
   const template = JSON.parse(text) as { name: string; dependencies: Record<string, string> };
   const words = path
     .basename(path.resolve(folder))
@@ -60,6 +87,6 @@ async function manifest(text: string, folder: string): Promise<string> {
   const named = words.filter((word) => word !== '').join('-');
   // A project can't depend on a package of its own name.
   const name = named === '' || named in template.dependencies ? template.name : named;
-  const dependencies = { ...template.dependencies, sluice: `^${version}` };
+  const dependencies = { ...template.dependencies, sluice };
   return `${JSON.stringify({ ...template, name, dependencies }, undefined, 2)}\n`;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { parse } from 'yaml';
@@ -56,6 +56,24 @@ test('a project in a folder with the name of the package is installable, since i
   await runCli(t, ['init', folder]);
   const { name } = await read<Package>(path.join(folder, 'package.json'));
   assert.equal(name, 'graph');
+});
+
+test('a project holds the tarball of Sluice that is named, and one that is not there is refused', async (t) => {
+  const parent = await temporaryFolder(t);
+  const [folder, tarball] = [path.join(parent, 'shop'), path.join(parent, 'sluice-1.tgz')];
+  const refused = await runCli(t, ['init', folder, '--package', tarball]);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.stderr,
+    /^sluice: expected a tarball of Sluice: ENOENT.*; --package <file> names one$/m,
+  );
+  assert.deepEqual(await readdir(parent), []);
+  await writeFile(tarball, 'packed');
+  const { stdout } = await runCli(t, ['init', folder, '--package', tarball]);
+  assert.match(stdout, /\/shop\/sluice-1\.tgz\n/);
+  assert.equal(await readFile(path.join(folder, 'sluice-1.tgz'), 'utf8'), 'packed');
+  const { dependencies } = await read<Package>(path.join(folder, 'package.json'));
+  assert.deepEqual(dependencies, { sluice: 'file:sluice-1.tgz' });
 });
 
 test('sluice init refuses a folder that holds anything, and a file, and changes nothing', async (t) => {

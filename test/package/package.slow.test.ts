@@ -5,7 +5,11 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import type { GraphQLSchema } from 'graphql';
+import { Page } from '../docs/markdown.ts';
+import { stagesOf } from '../helpers/deploy/dockerfile.ts';
+import { buildStages } from '../helpers/deploy/image.ts';
 import { GATEWAY_DEFAULTS, untilListening } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
@@ -85,6 +89,21 @@ async function isInstallable(project: InstalledPackage, node: string): Promise<v
   const options = ['--engine-strict', '--dry-run', '--no-audit', '--no-fund'];
   const { stderr } = await project.exec([...npm, 'install', ...options]);
   assert.equal(stderr, '', node);
+}
+
+/** That the image which the project's compose.yaml describes can be made of its folder alone, and runs the graph. */
+async function isBuilt(t: TestContext, { folder: context }: InstalledPackage): Promise<void> {
+  const { services } = parse(await readFile(path.join(context, 'compose.yaml'), 'utf8'), { merge: true }) as {
+    services: { gateway: { build: { dockerfile_inline: string } } };
+  };
+  const stages = stagesOf(services.gateway.build.dockerfile_inline);
+  const folder = await temporaryFolder(t);
+  const images = await buildStages(stages, { folder, context, images: new Map(), env: process.env });
+  const [image] = [...images.values()];
+  const { stdout } = await promisify(execFile)(image?.at(image.cmd[0] ?? '') ?? '', ['schema', 'graph'], {
+    cwd: image?.at('.'),
+  });
+  assert.match(stdout, /order_changed/);
 }
 
 const scope = fileScope();
@@ -217,12 +236,17 @@ describe('the package', needs('image-node', 'node-22'), () => {
     assert.ok(found.getDirectives().some(({ name }) => name === 'event'));
   });
 
-  it('begins a project, whose tests and check pass, whose gateway reloads and prints the ways of events, and whose types are checked', async (t) => {
-    await installed.sluice('init', 'shop');
-    const project = await installed.below('shop');
-    assert.match((await project.exec(['npm', 'test'])).stdout, /pass 1\b/);
-    await project.exec(['npm', 'run', 'types']);
+  it('begins a project by the commands of its page, whose tests and check pass, whose gateway reloads and prints the ways of events, and whose types are checked', async (t) => {
+    const { blocks } = await Page.read('docs/guides/package.md');
+    const lines = blocks.find(({ text }) => text.includes(' init '))?.text.split('\n') ?? [];
+    const [, name = '', folder = ''] = /(sluice-\S+\.tgz) init (\S+)/.exec(lines[0] ?? '') ?? [];
+    assert.match(lines.at(-1) ?? '', /^npx sluice dev /);
+    const commands = lines.slice(0, -1).join('\n');
+    const { begun: project, printed } = await InstalledPackage.begunBy(t, commands, name, folder);
+    assert.match(printed, /pass 1\b/);
     assert.match((await project.exec(['npm', 'run', 'check'])).stdout, /^0 errors, 0 warnings$/m);
+    for (const node of nodes()) await isInstallable(project, node);
+    await isBuilt(t, project);
     const gateway = await untilListening(project.spawn(t, ['dev'], GATEWAY_DEFAULTS));
     await gateway.untilPrinted(`curl -X POST localhost:${gateway.port}/events/orders `);
     const client = graphqlClient(t, gateway.graphqlUrl);
@@ -259,6 +283,16 @@ describe('the package', needs('image-node', 'node-22'), () => {
       assert.match(stdout, /^graph\/graph\.ts:9:\d+: error: Property 'totl' does not exist/m);
       return true;
     });
+  });
+
+  it('goes into a project that `npm start -- init` begins in a checkout', async (t) => {
+    const folder = path.join(await temporaryFolder(t), 'shop');
+    const start = path.join(ROOT, 'scripts/start.mjs');
+    const { stdout } = await promisify(execFile)(process.execPath, [start, 'init', folder]);
+    const [, name = ''] = /\/shop\/(sluice-\S+\.tgz)$/m.exec(stdout) ?? [];
+    const { stdout: listed } = await promisify(execFile)('tar', ['-tzf', path.join(folder, name)]);
+    assert.match(listed, /^package\/dist\/src\/cli\.js$/m);
+    assert.match(await readFile(path.join(folder, 'package.json'), 'utf8'), RegExp(`"file:${name}"`));
   });
 
   it('shows the demo where no graph is named', async (t) => {

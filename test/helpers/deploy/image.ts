@@ -123,12 +123,19 @@ async function copy(
   const destination = sources.pop() ?? '';
   const origin = from === undefined ? context : images.get(from)?.folder;
   if (origin === undefined) throw new Error(`COPY: expected --from=<stage>, got ${from}`);
-  for (const source of sources) {
+  for (const source of (await Promise.all(sources.map((each) => matching(origin, each)))).flat()) {
     const file = path.join(origin, source);
     const intoFolder = destination.endsWith('/') && !(await stat(file)).isDirectory();
     const target = image.at(intoFolder ? path.posix.join(destination, path.basename(source)) : destination);
     await cp(file, target, { recursive: true, verbatimSymlinks: true });
   }
+}
+
+/** A name with `*` stands for files that match it, which may be none. */
+async function matching(origin: string, source: string): Promise<string[]> {
+  if (!source.includes('*')) return [source];
+  const pattern = new RegExp(`^${source.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
+  return (await readdir(origin)).filter((name) => pattern.test(name));
 }
 
 /** In the folder, where a path from the root would be one of this machine. */

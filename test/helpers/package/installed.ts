@@ -85,9 +85,23 @@ export class InstalledPackage {
     return InstalledPackage.#in(folder, NPM);
   }
 
-  /** Another project, in a folder of this one: with the tarball in place of a registry's package. */
-  below(name: string): Promise<InstalledPackage> {
-    return InstalledPackage.#in(path.join(this.folder, name), this.#manager);
+  /**
+   * The project that commands write and install, in a folder with nothing but the tarball.
+   *
+   * @param tarball its name there
+   * @param project its folder there
+   * @returns what has been printed, too
+   */
+  static async begunBy(
+    scope: Scope,
+    commands: string,
+    tarball: string,
+    project: string,
+  ): Promise<{ begun: InstalledPackage; printed: string }> {
+    const parent = new InstalledPackage(await temporaryFolder(scope), NPM);
+    await cp(await packed(), path.join(parent.folder, tarball));
+    const { stdout } = await parent.exec(['bash', '-ec', commands]);
+    return { begun: new InstalledPackage(path.join(parent.folder, project), NPM), printed: stdout };
   }
 
   static async #in(
