@@ -1,11 +1,15 @@
 import {
   getDirectiveValues,
   GraphQLError,
+  isEnumType,
   isInterfaceType,
   isObjectType,
+  Kind,
+  print,
   type ConstDirectiveNode,
   type ConstValueNode,
   type GraphQLArgument,
+  type GraphQLDirective,
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
@@ -134,6 +138,8 @@ function valuesOf(
 ): Readonly<Record<string, unknown>> | undefined {
   const directive = schema.getDirective(name);
   if (!directive || !field.astNode) return undefined;
+  const node = directiveOf(field, name);
+  if (node !== undefined && refuseUnknownValues(directive, node, file, findings)) return undefined;
   try {
     return getDirectiveValues(directive, field.astNode);
   } catch (error) {
@@ -142,6 +148,33 @@ function valuesOf(
     findings.error(placeOfError(error, file), error.message, `@${name} takes ${known}.`);
     return undefined;
   }
+}
+
+/** What else there is than the values of an argument. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  format:
+    "Leave it out, and give the graph's code a function that makes events of the topic's messages: decode: { topic: ({ value }) => … }.",
+  keyFrom: 'Leave it out to read the key from each event; KAFKA_KEY if the Kafka key holds the same value.',
+};
+
+/** Reports each argument of an enum type that has another value. @returns whether there is one */
+function refuseUnknownValues(
+  { args }: GraphQLDirective,
+  node: ConstDirectiveNode,
+  file: string,
+  findings: Findings,
+): boolean {
+  let isUnknown = false;
+  for (const { name, type } of args) {
+    const value = argumentOf(node, name);
+    if (value === undefined || value.kind === Kind.NULL || !isEnumType(type)) continue;
+    if (value.kind === Kind.ENUM && type.getValue(value.value)) continue;
+    isUnknown = true;
+    const values = type.getValues().map((known) => known.name);
+    const message = `${name}: expected ${values.join(' or ')}, got ${print(value)}`;
+    findings.error(placeOf(value, file), message, INSTEAD[name] ?? 'Leave it out for its default.');
+  }
+  return isUnknown;
 }
 
 function describeArgument({ name, type }: GraphQLArgument): string {

@@ -18,7 +18,12 @@ describe('checkGraph', () => {
   testDirectives({
     '@event(topic: "bids", ›retain: true)':
       'Unknown argument "retain" on directive "@event". → topic, key, keyFrom, keys, format, sharing, history and replay',
-    '@event(topic: "bids", keys: ›CAMEL)': 'Argument "keys" has invalid value CAMEL. → keys: EventKeys',
+    '@event(topic: "bids", keys: ›CAMEL)': 'keys: expected SNAKE or KEEP, got CAMEL → Leave it out',
+    '@event(topic: "bids", format: ›AVRO, keyFrom: ›KAFKAKEY)': [
+      "format: expected JSON, got AVRO → a function that makes events of the topic's messages: decode: {",
+      'keyFrom: expected EVENT or KAFKA_KEY, got KAFKAKEY → KAFKA_KEY if the Kafka key holds the same value',
+    ],
+    '@event(topic: "bids", keyFrom: ›"KAFKA_KEY")': 'keyFrom: expected EVENT or KAFKA_KEY, got "KAFKA_KEY"',
     '@event(topic: ›"my bids")': 'expected the name of a Kafka topic, got "my bids" → letters, digits',
     '@event(topic: "bids", key: ›"amount")':
       'key "amount" is no argument of Subscription.bid_placed → Arguments: auction_id.',

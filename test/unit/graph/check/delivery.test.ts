@@ -15,7 +15,7 @@ describe('sluice check, of @delivery,', () => {
       ],
       'onSlow: ›CONFLATE':
         'onSlow: CONFLATE without a key: expected conflateBy beside it → Name the event field',
-      'onSlow: ›WAIT': 'Argument "onSlow" has invalid value WAIT. → onSlow: SlowPolicy',
+      'onSlow: ›WAIT': 'onSlow: expected DISCONNECT or DROP_OLDEST or CONFLATE, got WAIT → for its default',
       'throttleMs: 5, conflateBy: ›"seller_id"':
         'conflateBy "seller_id" is no field of Bid → Fields of Bid: auction_id, amount, note',
       'throttleMs: 5, conflateBy: ››"auctionId"': [
