@@ -97,7 +97,15 @@ function checkFunctions(code: GraphCode, findings: Findings): void {
     return;
   }
   for (const [name, backend] of Object.entries(backends)) {
-    const forward = isRecord(backend) ? backend['forward'] : undefined;
+    if (!isRecord(backend)) continue;
+    const { url, forward } = backend;
+    if (url === undefined || url === '') {
+      findings.warning(
+        code.locate('backends', name, 'url'),
+        `backends.${name}.url: expected an http or https URL, got nothing`,
+        'If it comes from an environment variable, that is not set here: a gateway without it does not start.',
+      );
+    }
     if (typeof forward !== 'object' || forward === null || Object.keys(forward).length === 0) continue;
     findings.warning(
       code.locate('backends', name),

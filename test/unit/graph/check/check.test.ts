@@ -144,6 +144,11 @@ describe('checkGraph', () => {
       '{\n  backends: { ›uaa: { url: "http://uaa", forward: ["token"] } },\n}',
       'warning: backends.uaa forwards values of the viewer: subscribers share results that use it only if these values are equal → service credentials',
     ),
+    'a back end whose URL is not set': coded(
+      '{\n  backends: { uaa: { ›url: process.env.NO_SUCH_URL }, other: { ›url: "" } },\n}',
+      'warning: backends.uaa.url: expected an http or https URL, got nothing → an environment variable, that is not set here',
+      'warning: backends.other.url: expected an http or https URL, got nothing',
+    ),
     'decode for a topic that no field shows, or without a function of one argument': [
       bid(`${BIDS} other: Bid @event(topic: "others")`),
       [
