@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 import { keyChannel, topicChannel } from '../events/channel.ts';
 import type { Arguments, Binding } from '../graph/graph.ts';
 
@@ -13,7 +13,8 @@ export function channelsOf(binding: Binding, args: Arguments, prefix: string, ma
   const picked = key === undefined ? undefined : args[key];
   if (key === undefined || picked === undefined || picked === null) return [topicChannel(prefix, topic)];
   const values: unknown[] = Array.isArray(picked) ? picked : [picked];
-  const fault = (got: string): GraphQLError => new GraphQLError(`${field}: expected ${key} to be ${got}.`);
+  const fault = (got: string, options?: GraphQLErrorOptions): GraphQLError =>
+    new GraphQLError(`${field}: expected ${key} to be ${got}.`, options);
   if (values.length === 0) {
     throw fault(`at least one value, got an empty list${keyRequired ? '' : '; leave it out for all'}`);
   }
@@ -25,7 +26,9 @@ export function channelsOf(binding: Binding, args: Arguments, prefix: string, ma
       throw fault('text, a number or a boolean, got something else');
     channels.add(keyChannel(prefix, topic, key, form));
   }
-  if (channels.size > maxChannels)
-    throw fault(`at most ${maxChannels} distinct values, got ${channels.size}`);
+  if (channels.size > maxChannels) {
+    const got = `at most ${maxChannels} distinct values (MAX_CHANNELS), got ${channels.size}`;
+    throw fault(got, { extensions: { code: 'TOO_MANY_CHANNELS' } });
+  }
   return [...channels];
 }

@@ -50,6 +50,9 @@ describe('the channels of a subscription', () => {
 
   it('are bounded, counted without duplicates', () => {
     assert.equal(channels({ auction_id: ['1', '2', '2'] }, 2).length, 2);
-    assert.throws(() => channels({ auction_id: ['1', '2', '3'] }, 2), /at most 2 distinct values, got 3/);
+    assert.throws(() => channels({ auction_id: ['1', '2', '3'] }, 2), {
+      message: 'bid_placed: expected auction_id to be at most 2 distinct values (MAX_CHANNELS), got 3.',
+      extensions: { code: 'TOO_MANY_CHANNELS' },
+    });
   });
 });
