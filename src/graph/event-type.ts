@@ -5,12 +5,15 @@ import {
   isInterfaceType,
   isListType,
   isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
   type GraphQLField,
   type GraphQLOutputType,
   type GraphQLSchema,
   type GraphQLNamedOutputType,
 } from 'graphql';
 import { hasResolver, type GraphDefinition } from './api/define-graph.ts';
+import { listed } from './diagnostic.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -31,6 +34,11 @@ export function fieldsOf(schema: GraphQLSchema, type: GraphQLNamedOutputType): F
   return [...own, ...schema.getPossibleTypes(type).flatMap((member) => Object.values(member.getFields()))];
 }
 
+/** Names of all fields that an object of this type may have, for messages. */
+export function fieldNames(schema: GraphQLSchema, type: GraphQLNamedOutputType): string {
+  return listed([...new Set(fieldsOf(schema, type).map(({ name }) => name))]);
+}
+
 export function isList(type: GraphQLOutputType): boolean {
   return isListType(getNullableType(type));
 }
@@ -46,6 +54,48 @@ export function eventTypeOf(
 ): GraphQLNamedOutputType | undefined {
   const root = schema.getSubscriptionType()?.name ?? '';
   return hasResolver(definition, root, field.name) ? undefined : getNamedType(field.type);
+}
+
+/** Where a path of names leads, from a type down. */
+interface FollowedPath {
+  /** A field for each name that there is one for, with the type that has it. */
+  readonly steps: readonly { readonly parent: GraphQLNamedOutputType; readonly field: Field }[];
+  /**
+   * Why there is none for the next name; undefined if there is one for each.
+   *
+   * - `opaque`: a custom scalar may hold anything
+   * - `list`: the last field is one, and paths do not lead into lists
+   * - `missing`: the type has no such field, or no fields at all
+   */
+  readonly stop?: {
+    readonly kind: 'opaque' | 'list' | 'missing';
+    /** Type that the next name would have to be a field of. */
+    readonly parent: GraphQLNamedOutputType;
+    readonly name: string;
+  };
+}
+
+/** Follows the path of an event's or object's field, as `@event(key:)`, `@filter` and `@auth` name it. */
+export function followPath(
+  schema: GraphQLSchema,
+  type: GraphQLNamedOutputType,
+  path: readonly string[],
+): FollowedPath {
+  const steps: { parent: GraphQLNamedOutputType; field: Field }[] = [];
+  let parent = type;
+  for (const name of path) {
+    const before = steps.at(-1);
+    if (before !== undefined && isList(before.field.type))
+      return { steps, stop: { kind: 'list', parent, name } };
+    if (isScalarType(parent) && !isSpecifiedScalarType(parent)) {
+      return { steps, stop: { kind: 'opaque', parent, name } };
+    }
+    const field = fieldOf(schema, parent, name);
+    if (field === undefined) return { steps, stop: { kind: 'missing', parent, name } };
+    steps.push({ parent, field });
+    parent = getNamedType(field.type);
+  }
+  return { steps };
 }
 
 /** One field that takes its value from the event, without a resolver. */

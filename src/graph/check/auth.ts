@@ -18,7 +18,7 @@ import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import type { Guarded, Guards } from '../auth/guards.ts';
 import { proofsOf, type Proof } from '../auth/rule.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
-import { eventTypeOf, fieldOf, fieldsOf, isList } from '../event-type.ts';
+import { eventTypeOf, fieldNames, followPath, isList } from '../event-type.ts';
 
 type FieldProof = Extract<Proof, { kind: 'field' }>;
 
@@ -106,35 +106,35 @@ export class AuthCheck {
 
   /** Follows the path of an owner field from an event's or object's type down to what names the viewer. */
   #walk({ field: path, node }: FieldProof, start: GraphQLNamedOutputType): void {
-    let parent = start;
-    for (const [index, name] of path.entries()) {
-      if (isScalarType(parent) && !isSpecifiedScalarType(parent)) return; // which may hold anything
-      const field = fieldOf(this.#schema, parent, name);
-      if (field === undefined) {
-        const known = [...new Set(fieldsOf(this.#schema, parent).map((one) => one.name))];
-        const message = `owner field "${path.join('.')}": ${parent.name} has no field "${name}"`;
-        this.#error(node, message, `Fields of ${parent.name}: ${listed(known)}.`);
-        return;
-      }
+    const { steps, stop } = followPath(this.#schema, start, path);
+    const whole = `owner field "${path.join('.')}"`;
+    for (const [index, { parent, field }] of steps.entries()) {
       const isLast = index === path.length - 1;
       const fits = isLast ? namesViewers(field.type) : !isList(field.type);
       if (!fits) {
-        const message = `owner field "${path.join('.')}": ${parent.name}.${name} is of type ${field.type.toString()}`;
+        const message = `${whole}: ${parent.name}.${field.name} is of type ${field.type.toString()}`;
         const hint = isLast
           ? 'Viewers are named by an ID, a String, an Int or a list of one of them.'
           : 'Owners are not looked up within lists.';
         this.#error(node, message, hint);
         return;
       }
-      if (hasResolver(this.#definition, parent.name, name)) {
+      if (hasResolver(this.#definition, parent.name, field.name)) {
         this.#findings.warning(
           placeOf(node, this.#file),
-          `@auth: ${parent.name}.${name} has a resolver, but owners are looked up without resolvers`,
-          `The viewer is compared with what the event or object itself holds under ${name}, if anything.`,
+          `@auth: ${parent.name}.${field.name} has a resolver, but owners are looked up without resolvers`,
+          `The viewer is compared with what the event or object itself holds under ${field.name}, if anything.`,
         );
       }
-      parent = getNamedType(field.type);
     }
+    if (stop?.kind !== 'missing') return;
+    const { parent, name } = stop;
+    const known = fieldNames(this.#schema, parent);
+    this.#error(
+      node,
+      `${whole}: ${parent.name} has no field "${name}"`,
+      `Fields of ${parent.name}: ${known}.`,
+    );
   }
 
   /** The null of a refused field then takes the place of the object around it. */

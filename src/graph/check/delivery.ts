@@ -1,8 +1,8 @@
 import { getNamedType, isCompositeType, type GraphQLNamedOutputType, type GraphQLSchema } from 'graphql';
 import { snakeCase } from '../../events/snake-case.ts';
-import { listed, type Findings } from '../diagnostic.ts';
+import type { Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { fieldOf, fieldsOf, isList, isSnakeCase } from '../event-type.ts';
+import { fieldNames, fieldOf, isList, isSnakeCase } from '../event-type.ts';
 
 /**
  * Compares `@delivery(conflateBy:)` with the schema.
@@ -25,9 +25,8 @@ export function checkDelivery(
   if (eventType === undefined || !isCompositeType(eventType)) return;
   const held = fieldOf(schema, eventType, conflateBy);
   if (held === undefined) {
-    const known = new Set(fieldsOf(schema, eventType).map(({ name }) => name));
     const message = `conflateBy "${conflateBy}" is no field of ${eventType.name}`;
-    findings.error(at, message, `Fields of ${eventType.name}: ${listed([...known])}.`);
+    findings.error(at, message, `Fields of ${eventType.name}: ${fieldNames(schema, eventType)}.`);
   } else if (isList(held.type) || isCompositeType(getNamedType(held.type))) {
     const message = `conflateBy "${conflateBy}" is a field of type ${held.type.toString()}, expected a scalar or an enum`;
     findings.error(at, message, 'Conflate by an ID, for instance.');

@@ -8,6 +8,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   type GraphQLInputType,
+  type GraphQLNamedOutputType,
   type GraphQLNamedType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -15,7 +16,7 @@ import {
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { fieldOf, fieldsOf } from '../event-type.ts';
+import { fieldNames, followPath } from '../event-type.ts';
 import { OPERATORS, shown, type Comparison, type Condition, type Operand } from '../filter/syntax.ts';
 
 /** Compares a filter with the schema: its fields and arguments must exist, and their types must be comparable. */
@@ -33,7 +34,11 @@ export class FilterCheck {
   }
 
   /** @param eventType undefined if the field has a resolver, so that the schema does not say what events contain */
-  check(condition: Condition, field: EventField['field'], eventType: GraphQLNamedType | undefined): void {
+  check(
+    condition: Condition,
+    field: EventField['field'],
+    eventType: GraphQLNamedOutputType | undefined,
+  ): void {
     if (condition.kind === 'not') return this.check(condition.condition, field, eventType);
     if (condition.kind !== 'comparison') {
       for (const inner of condition.conditions) this.check(inner, field, eventType);
@@ -51,42 +56,33 @@ export class FilterCheck {
   }
 
   /** The type of the compared field; if there is no such field, reports that and returns undefined. */
-  #typeAt({ path }: Comparison, eventType: GraphQLNamedType): GraphQLOutputType | undefined {
-    let parent: GraphQLNamedType = eventType;
-    let type: GraphQLOutputType | undefined;
-    for (const name of path) {
-      if (type !== undefined && isListType(getNullableType(type))) {
-        this.#error(
-          name,
-          `"${name.value}" stands within a list, and filters do not look into lists`,
-          `The field is of type ${type.toString()}.`,
-        );
-        return undefined;
-      }
-      if (!isCompositeType(parent)) {
-        if (isScalarType(parent) && !isSpecifiedScalarType(parent)) return parent;
-        const message = `"${name.value}" is neither an operator nor a field: ${parent.name} has no fields`;
-        this.#error(name, message, `Operators: ${listed(OPERATORS)}.`);
-        return undefined;
-      }
-      const field = fieldOf(this.#schema, parent, name.value);
-      if (field === undefined) {
-        const known = new Set(fieldsOf(this.#schema, parent).map((other) => other.name));
-        const message = `${parent.name} has no field "${name.value}" to filter on`;
-        this.#error(name, message, `Fields of ${parent.name}: ${listed([...known])}.`);
-        return undefined;
-      }
-      if (hasResolver(this.#definition, parent.name, field.name)) {
-        this.#findings.warning(
-          placeOf(name, this.#file),
-          `@filter: ${parent.name}.${field.name} has a resolver, but filters run before resolvers`,
-          `The filter compares what the event itself holds under ${field.name}, if anything.`,
-        );
-      }
-      type = field.type;
-      parent = getNamedType(field.type);
+  #typeAt({ path }: Comparison, eventType: GraphQLNamedOutputType): GraphQLOutputType | undefined {
+    const names = path.map(({ value }) => value);
+    const { steps, stop } = followPath(this.#schema, eventType, names);
+    for (const [index, { parent, field }] of steps.entries()) {
+      if (!hasResolver(this.#definition, parent.name, field.name)) continue;
+      this.#findings.warning(
+        placeOf(path[index], this.#file),
+        `@filter: ${parent.name}.${field.name} has a resolver, but filters run before resolvers`,
+        `The filter compares what the event itself holds under ${field.name}, if anything.`,
+      );
     }
-    return type;
+    const type = steps.at(-1)?.field.type;
+    if (stop === undefined) return type;
+    const { kind, parent, name } = stop;
+    if (kind === 'opaque') return parent;
+    const node = path[steps.length];
+    if (kind === 'list') {
+      const message = `"${name}" stands within a list, and filters do not look into lists`;
+      this.#error(node, message, `The field is of type ${String(type)}.`);
+    } else if (isCompositeType(parent)) {
+      const message = `${parent.name} has no field "${name}" to filter on`;
+      this.#error(node, message, `Fields of ${parent.name}: ${fieldNames(this.#schema, parent)}.`);
+    } else {
+      const message = `"${name}" is neither an operator nor a field: ${parent.name} has no fields`;
+      this.#error(node, message, `Operators: ${listed(OPERATORS)}.`);
+    }
+    return undefined;
   }
 
   #checkOperand(
