@@ -44,7 +44,7 @@ export type IngestStep =
       readonly record: TracedRecord;
       /** Fields by which subscriptions pick events of the topic. */
       readonly keys: readonly string[];
-      /** Holds these fields, as far as the event has them. Undefined: it was routed by its Kafka key, and not decoded. */
+      /** Holds the values of these, as far as the event has them. Undefined: it was routed by its Kafka key, and not decoded. */
       readonly event: Event | undefined;
       readonly channels: readonly string[];
     }

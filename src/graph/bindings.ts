@@ -32,25 +32,24 @@ export function bindingsOf(
   guards: Guards,
 ): Map<string, Binding> {
   return new Map(
-    fields.map(({ field, topic, key, condition, shares, replay, delivery: syntax }): [string, Binding] => {
+    fields.map((bound): [string, Binding] => {
+      const { field, topic, key, argument, condition, shares, replay, delivery: syntax } = bound;
       const types: FilterTypes = {
         field: (path) => typeAt(schema, eventTypeOf(schema, field, definition), path),
-        argument: (name) => field.args.find((argument) => argument.name === name)?.type,
+        argument: (name) => field.args.find((one) => one.name === name)?.type,
       };
       const filter = condition && compileFilter(condition, types);
-      const argument = key === undefined ? undefined : types.argument(key);
-      const held = key === undefined ? undefined : types.field([key]);
-      const keyForm = (value: unknown): unknown => written(value, argument && getNamedType(argument), held);
+      const from = argument === undefined ? undefined : types.argument(argument);
+      const held = key === undefined ? undefined : types.field(key.split('.'));
+      const keyForm = (value: unknown): unknown => written(value, from && getNamedType(from), held);
+      const keyRequired = from !== undefined && isNonNullType(from);
+      const keyed = { key, argument, keyRequired, keyForm };
       const rules = subscriptionRules(guards, field, schema, definition);
       const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
-      const keyRequired = argument !== undefined && isNonNullType(argument);
       const { name } = field;
       const delivery = syntax && deliveryOf(syntax);
       const terms = termsOf(condition, rules, field.args, delivery && syntax);
-      return [
-        name,
-        { field: name, topic, key, keyRequired, keyForm, filter, access, shares, replay, delivery, terms },
-      ];
+      return [name, { field: name, topic, ...keyed, filter, access, shares, replay, delivery, terms }];
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { Terms } from './terms.ts';
 export interface Topic {
   readonly name: string;
   readonly keyStyle: KeyStyle;
-  /** Event fields by which the topic's events are routed, each once. */
+  /** Event fields by which the topic's events are routed, each once: names, or paths like `customer.customer_id`. */
   readonly keys: readonly string[];
   /**
    * The only one of `keys`, if the Kafka key of each message holds its value as text; undefined: read it from the
@@ -79,8 +79,10 @@ export interface Delivery {
 export interface Binding {
   readonly field: string;
   readonly topic: string;
-  /** The event field, and the argument of the same name, that select the channel; undefined: always the whole topic. */
+  /** The event field that selects the channel, a name or a path; undefined: always the whole topic. */
   readonly key: string | undefined;
+  /** The argument that picks values of the key. Absent: it has the key's name. */
+  readonly argument?: string | undefined;
   /** True if the key argument can't be left out to get the whole topic. */
   readonly keyRequired?: boolean;
   /** Converts a coerced value of the key argument to the form that events contain. */

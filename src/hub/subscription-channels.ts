@@ -9,12 +9,12 @@ import type { Arguments, Binding } from '../graph/graph.ts';
  * @throws GraphQLError for an empty list, a null in the list, what is no plain value, or more than `maxChannels`
  */
 export function channelsOf(binding: Binding, args: Arguments, prefix: string, maxChannels: number): string[] {
-  const { topic, key, keyRequired = false, keyForm, field } = binding;
-  const picked = key === undefined ? undefined : args[key];
+  const { topic, key, argument = key, keyRequired = false, keyForm, field } = binding;
+  const picked = argument === undefined ? undefined : args[argument];
   if (key === undefined || picked === undefined || picked === null) return [topicChannel(prefix, topic)];
   const values: unknown[] = Array.isArray(picked) ? picked : [picked];
   const fault = (got: string, options?: GraphQLErrorOptions): GraphQLError =>
-    new GraphQLError(`${field}: expected ${key} to be ${got}.`, options);
+    new GraphQLError(`${field}: expected ${argument} to be ${got}.`, options);
   if (values.length === 0) {
     throw fault(`at least one value, got an empty list${keyRequired ? '' : '; leave it out for all'}`);
   }

@@ -36,7 +36,7 @@ export class MissingKeys {
   }
 
   /**
-   * @param event with the names by which it is routed
+   * @param event the values of the topic's keys
    * @returns whether it lacks one
    */
   note(event: Event, topic: Topic, record: KafkaRecord): boolean {
@@ -58,7 +58,7 @@ export class MissingKeys {
     if (suppressed === undefined) return;
     log.warn(
       { topic, partition, offset, field, got, suppressed },
-      'an event lacks the field by which subscriptions pick it: expected a value or a list at its top level',
+      'an event lacks the field by which subscriptions pick it: expected a value or a list under this field',
     );
   }
 }

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts';
 import type { TraceFields } from '../tracing/traceparent.ts';
 import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { KeyRouting } from './key-routing.ts';
+import { keyValuesOf, type KeyValues } from './key-values.ts';
 import { MissingKeys } from './missing-keys.ts';
 import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
 import { route } from './route.ts';
@@ -29,6 +30,11 @@ export interface PipelineOptions {
   /** ms */
   readonly now: () => number;
   readonly trace?: TracedSteps | undefined;
+}
+
+/** A topic, and what reads the values of its keys. */
+interface RoutedTopic extends Topic {
+  readonly keyValues: KeyValues;
 }
 
 /** Where a message comes from. */
@@ -53,7 +59,7 @@ interface Origin {
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
-  #topics: ReadonlyMap<string, Topic>;
+  #topics: ReadonlyMap<string, RoutedTopic>;
   readonly #maxAgeMs: number;
   readonly #snakeCase = new SnakeCase();
   readonly #keyRouting: KeyRouting;
@@ -62,7 +68,7 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    this.#topics = options.topics;
+    this.#topics = this.#routed(options.topics);
     this.#maxAgeMs = options.maxAgeSeconds * 1_000;
     this.#keyRouting = new KeyRouting(options);
     this.#missingKeys = new MissingKeys(options);
@@ -75,8 +81,17 @@ export class Pipeline {
     for (const [name, { kafkaKey }] of topics) {
       if (this.#topics.get(name)?.kafkaKey !== kafkaKey) this.#keyRouting.forget(name);
     }
-    this.#topics = topics;
+    this.#topics = this.#routed(topics);
     this.#know(topics);
+  }
+
+  #routed(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, RoutedTopic> {
+    return new Map(
+      [...topics].map(([name, topic]) => [
+        name,
+        { ...topic, keyValues: keyValuesOf(topic, this.#snakeCase) },
+      ]),
+    );
   }
 
   /** Counters begin at 0, or Prometheus would see no increase at the first of each. */
@@ -113,7 +128,7 @@ export class Pipeline {
     this.#options.trace?.listener?.({ step: 'passed_over', record, reason });
   }
 
-  #decode(record: EventRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
+  #decode(record: EventRecord, topic: RoutedTopic, consumedAt: number): RouteResult | Promise<RouteResult> {
     if (this.#slow.isGivenUp(record)) return tooSlow();
     const startedAt = this.#options.now();
     const result = this.#tryDecode(record, topic, consumedAt);
@@ -121,7 +136,11 @@ export class Pipeline {
     return this.#slow.isGivenUp(record) ? tooSlow() : result;
   }
 
-  #tryDecode(record: EventRecord, topic: Topic, consumedAt: number): RouteResult | Promise<RouteResult> {
+  #tryDecode(
+    record: EventRecord,
+    topic: RoutedTopic,
+    consumedAt: number,
+  ): RouteResult | Promise<RouteResult> {
     try {
       const decoded = decode(record, topic);
       if (!(decoded instanceof Promise)) return this.#route(decoded, record, topic, consumedAt);
@@ -140,18 +159,17 @@ export class Pipeline {
   #route(
     decoded: JsonValue | null,
     record: KafkaRecord,
-    topic: Topic,
+    topic: RoutedTopic,
     consumedAt: number,
   ): RoutedEvent | undefined {
     if (decoded === null && topic.decode !== undefined) return this.#passOver(record, 'by_decode');
     const event = expectEvent(decoded);
-    // Routed by the names that the keys will have, so that no other key has to be renamed for it.
-    const named = topic.keyStyle === 'SNAKE' ? this.#snakeCase.pick(event, topic.keys) : event;
-    const channels = route(named, topic, this.#options.prefix);
+    const values = topic.keyValues(event);
+    const channels = route(values, topic, this.#options.prefix);
     this.#keyRouting.compare(channels, record, topic);
-    this.#options.trace?.listener?.({ step: 'routed', record, keys: topic.keys, event: named, channels });
+    this.#options.trace?.listener?.({ step: 'routed', record, keys: topic.keys, event: values, channels });
     const encode: Encode = (span) => this.#encode(event, channels, { record, topic, consumedAt, span });
-    return new RoutedEvent(record, channels, encode, this.#missingKeys.note(named, topic, record));
+    return new RoutedEvent(record, channels, encode, this.#missingKeys.note(values, topic, record));
   }
 
   #encode(event: Event, channels: readonly string[], origin: Origin): EncodeResult {

@@ -10,12 +10,13 @@ export const MAX_EVENT_CHANNELS = 1_000;
  * The channels of an event: the whole topic's, and for each key of the topic the one of its value, or of each distinct
  * element if it is a list. What is missing, null or an object has none.
  *
+ * @param values of the topic's keys in the event
  * @throws DecodeError `too_many_keys`
  */
-export function route(event: Event, topic: Topic, prefix: string): string[] {
+export function route(values: Event, topic: Topic, prefix: string): string[] {
   const channels = [topicChannel(prefix, topic.name)];
   for (const key of topic.keys) {
-    const value = Object.hasOwn(event, key) ? event[key] : undefined;
+    const value = Object.hasOwn(values, key) ? values[key] : undefined;
     if (!Array.isArray(value)) {
       const channel = channelOf(value, key, topic, prefix);
       if (channel !== undefined) channels.push(channel);

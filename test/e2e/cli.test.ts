@@ -122,11 +122,12 @@ export default defineGraph({});`,
 
 test('check prints every finding with file, line and hint, and fails on errors', async (t) => {
   const bad = await graphFolder(t, {
-    'schema.graphql': `type Subscription {\n  a(id: ID): Item @event(topic: "t", key: "nope")\n}\ntype Item { id: ID }\n`,
+    'schema.graphql': `type Subscription {\n  a(id: ID): Item @event(topic: "t", key: "nope")\n  b(id: ID): Item @event(topic: "t", key: "none")\n}\ntype Item { id: ID }\n`,
   });
   const refused = await runCli(t, ['check', bad]);
   assert.equal(refused.code, 1);
   assert.match(refused.stdout, /schema\.graphql:2:\d+: error: .*nope/);
+  assert.match(refused.stdout, /schema\.graphql:3:\d+: error: .*none/);
   assert.match(refused.stdout, /2 errors, 0 warnings/);
 });
 

@@ -45,24 +45,34 @@ function eventOf(
 ): Record<string, unknown> {
   const field = schema.getSubscriptionType()?.getFields()[name];
   const type = field && eventTypeOf(schema, field, definition);
-  const event: Record<string, unknown> = key === undefined ? {} : { [key]: '7' };
-  return type === undefined ? event : { ...event, ...objectOf(type, schema, definition, [type]) };
+  const path = key?.split('.') ?? [];
+  const keyed = path.reduceRight<unknown>((below, part) => ({ [part]: below }), '7');
+  const event = key === undefined ? {} : (keyed as Record<string, unknown>);
+  return type === undefined ? event : { ...event, ...objectOf(type, schema, definition, [type], path) };
 }
 
-/** Without fields that have code, which need not be in the event; nested objects only where the schema demands them. */
+/**
+ * Without fields that have code, which need not be in the event; nested objects only where the schema demands them, or the
+ * key leads through them.
+ *
+ * @param path of the key
+ */
 function objectOf(
   type: GraphQLNamedOutputType,
   schema: GraphQLSchema,
   definition: GraphDefinition,
   above: readonly GraphQLNamedOutputType[],
+  path: readonly string[] = [],
 ): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const field of fieldsOf(schema, type)) {
     if (hasResolver(definition, type.name, field.name)) continue;
-    const isDemanded = isNonNullType(field.type);
+    const [head, ...below] = path;
+    const isOnPath = field.name === head;
+    const isDemanded = isNonNullType(field.type) || isOnPath;
     const named = getNamedType(field.type);
     if (!isDemanded && (Object.keys(object).length >= MAX_FIELDS || isObjectType(named))) continue;
-    const value = valueOf(named, schema, definition, above);
+    const value = valueOf(named, schema, definition, above, isOnPath ? below : []);
     if (value !== undefined) object[field.name] = isList(field.type) ? [value] : value;
   }
   return object;
@@ -73,8 +83,9 @@ function valueOf(
   schema: GraphQLSchema,
   definition: GraphDefinition,
   above: readonly GraphQLNamedOutputType[],
+  path: readonly string[],
 ): unknown {
   if (isEnumType(type)) return type.getValues()[0]?.name;
   if (!isObjectType(type)) return SCALARS[type.name];
-  return above.includes(type) ? undefined : objectOf(type, schema, definition, [...above, type]);
+  return above.includes(type) ? undefined : objectOf(type, schema, definition, [...above, type], path);
 }

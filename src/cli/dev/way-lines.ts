@@ -13,7 +13,7 @@ export interface WayLine {
   readonly text: string;
 }
 
-type FieldBinding = Pick<Binding, 'field' | 'topic' | 'key' | 'keyRequired'>;
+type FieldBinding = Pick<Binding, 'field' | 'topic' | 'key' | 'argument' | 'keyRequired'>;
 
 const PASSED_OVER: Readonly<Record<PassedOverReason, string>> = {
   no_field: 'no field has this topic',
@@ -117,7 +117,7 @@ function restText(groups: readonly GroupWay[]): string {
 
 /** Why no subscriber of a field was reached. */
 function unreachedText(
-  { field, key, keyRequired }: FieldBinding,
+  { field, key, argument = key, keyRequired }: FieldBinding,
   { keys }: RoutedWay,
   { isShared }: Surroundings,
 ): string {
@@ -126,12 +126,12 @@ function unreachedText(
   const value = keys.get(key);
   const values = (Array.isArray(value) ? value : [value]).filter((one) => one !== null && one !== undefined);
   if (values.length > 0) {
-    const whole = keyRequired === true ? '' : `, or to ${field} without ${key}`;
-    return `${none} ${field}(${key}: ${listed(values.map(shown), ' or ')})${whole}`;
+    const whole = keyRequired === true ? '' : `, or to ${field} without ${argument}`;
+    return `${none} ${field}(${argument}: ${listed(values.map(shown), ' or ')})${whole}`;
   }
   const why = value === undefined ? `routing field ${key} missing` : `${key} is ${shown(value)}`;
   const whole = keyRequired === true ? '' : `; ${none} ${field} without it`;
-  return `${why}, so not for ${field}(${key}: …)${whole}`;
+  return `${why}, so not for ${field}(${argument}: …)${whole}`;
 }
 
 function shown(value: JsonValue | undefined): string {

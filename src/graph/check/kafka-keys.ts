@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { eventTypeOf, fieldOf, isList } from '../event-type.ts';
+import { eventTypeOf, followPath, isList } from '../event-type.ts';
 
 /**
  * With `keyFrom: KAFKA_KEY` the Kafka key alone decides which channels a message goes to. So all fields of a topic must
@@ -27,7 +27,8 @@ export function checkKafkaKeys(
       continue;
     }
     const eventType = eventTypeOf(schema, field.field, definition);
-    const held = eventType && fieldOf(schema, eventType, key);
+    const path = eventType && followPath(schema, eventType, key.split('.'));
+    const held = path?.stop === undefined ? path?.steps.at(-1)?.field : undefined;
     if (held && isList(held.type)) {
       findings.error(
         at,

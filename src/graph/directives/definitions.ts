@@ -22,7 +22,10 @@ const AUTHORS_SDL = /* GraphQL */ `
   """
   directive @event(
     topic: String!
+    "An event field, or a path to one: customer.customer_id."
     key: String
+    "The argument that selects by it; the last name of the key if it is left out."
+    argument: String
     keyFrom: EventKeySource = EVENT
     keys: EventKeys = SNAKE
     format: EventFormat = JSON

@@ -27,7 +27,10 @@ type KeySource = 'EVENT' | 'KAFKA_KEY';
 export interface EventField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly topic: string;
+  /** Name of an event field, or names separated by dots. */
   readonly key: string | undefined;
+  /** Name of the argument that picks by the key; undefined if there is neither. */
+  readonly argument: string | undefined;
   readonly keyStyle: KeyStyle;
   readonly keyFrom: KeySource;
   readonly condition: Condition | undefined;
@@ -91,11 +94,13 @@ function readEventField(
     );
     return undefined;
   }
+  const key = typeof values['key'] === 'string' ? values['key'] : undefined;
   const replay = readReplay(values['replay'], placeOfArgument('replay'), findings);
   return {
     field,
     topic,
-    key: typeof values['key'] === 'string' ? values['key'] : undefined,
+    key,
+    argument: typeof values['argument'] === 'string' ? values['argument'] : key?.split('.').at(-1),
     keyFrom: values['keyFrom'] === 'KAFKA_KEY' ? 'KAFKA_KEY' : 'EVENT',
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
     condition: readCondition(schema, field, file, findings),

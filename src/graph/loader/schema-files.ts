@@ -90,7 +90,7 @@ function hintFor(message: string): string {
     return 'Directives of the gateway: @event, @filter, @delivery, @auth, @cost and @listSize. Others must be declared in the schema.';
   }
   if (message.includes('on directive "@event"')) {
-    return 'Arguments of @event: topic, key, keyFrom, keys, format, sharing, history and replay.';
+    return 'Arguments of @event: topic, key, argument, keyFrom, keys, format, sharing, history and replay.';
   }
   if (message.includes('irective "@auth"')) {
     return '@auth belongs on object types and fields; its arguments: requires, claim, owner and any.';

@@ -26,6 +26,12 @@ describe('the channels of a subscription', () => {
     ]);
   });
 
+  it('of a nested key have its whole path, and are picked by the argument that it names', () => {
+    const nested: Binding = { ...binding, key: 'seller.house.id', argument: 'house_id' };
+    assert.deepEqual(channelsOf(nested, { house_id: 'a.b', id: '1' }, '', 100), ['bids:seller.house.id=a.b']);
+    assert.throws(() => channelsOf(nested, { house_id: [null] }, '', 100), /expected house_id to be/);
+  });
+
   it('are at least one: an empty list is refused', () => {
     const message = 'bid_placed: expected auction_id to be at least one value, got an empty list';
     const none = { auction_id: [] };

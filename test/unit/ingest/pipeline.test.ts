@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import type { KafkaMessage } from '../../../src/events/event.ts';
 import { decodeMessage } from '../../../src/events/message.ts';
 import { Pipeline } from '../../../src/ingest/pipeline.ts';
-import type { EncodeResult, EncodedEvent, RouteResult } from '../../../src/ingest/routed-event.ts';
+import {
+  RoutedEvent,
+  type EncodeResult,
+  type EncodedEvent,
+  type RouteResult,
+} from '../../../src/ingest/routed-event.ts';
 import { Tombstone } from '../../../src/ingest/tombstone.ts';
 import { hashOfKey } from '../../../src/events/deletion.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
@@ -124,6 +129,28 @@ test('KEEP leaves keys as they are', () => {
   const event = opened(record('{"auctionId":1}'));
   assert.equal(publishedOf(event).channels[1], 'p:bids:auctionId=1');
   assert.deepEqual(eventOf(event), { auctionId: 1 });
+});
+
+test('an event goes to the channel of its nested key, and so does one that is routed by its Kafka key', async () => {
+  const key = 'seller.house_id';
+  const nested = topic('bids', { keys: [key], kafkaKey: key });
+  const { pipeline, metrics } = pipelineOf(nested);
+  const routed = (value: string): readonly string[] => {
+    const outcome = pipeline.route(record(value, { key: Buffer.from('7') }));
+    assert.ok(outcome instanceof RoutedEvent);
+    return outcome.channels;
+  };
+  const channels = ['p:bids', 'p:bids:seller.house_id=7'];
+  assert.deepEqual(routed('{"Seller":{"houseId":7}}'), channels);
+  assert.deepEqual(routed('not even parsed'), channels);
+  assert.deepEqual((await metrics.kafkaKeyMismatches.get()).values, []);
+});
+
+test('keys of other names have channels of other names', () => {
+  const keys = ['a.b_c', 'a_b.c', 'a_b_c', 'a.b.c'];
+  const { opened } = pipelineOf(topic('bids', { keys }));
+  const { channels } = publishedOf(opened(record('{"a":{"bC":1,"b":{"c":1}},"a_b":{"c":1},"aB_c":1}')));
+  assert.deepEqual(channels, ['p:bids', ...keys.map((key) => `p:bids:${key}=1`)]);
 });
 
 test('an event older than the limit is skipped and counted, one without a timestamp is not', async () => {

@@ -68,6 +68,24 @@ test('an event without a field by which subscriptions pick it is counted as that
   );
 });
 
+test('an event lacks a nested key unless it has a value or null there, or null in place of an object on the way', async () => {
+  const values = [
+    '{"seller":{"id":1}}',
+    '{"seller":{"id":null}}',
+    '{"seller":null}',
+    '{"seller":{"id":[]}}',
+    '{}',
+    '{"seller":{}}',
+    '{"seller":[{"id":1}]}',
+    '{"seller":{"id":{}}}',
+  ];
+  const { metrics, unsubscribed } = await consume(values, { keys: ['seller.id'], wants: () => false });
+  assert.deepEqual((await metrics.missingKeys.get()).values, [
+    { labels: { topic: 'bids', field: 'seller.id' }, value: 4 },
+  ]);
+  assert.equal(unsubscribed, 4);
+});
+
 test('without subscribers no event is published, and the committed offset advances', async () => {
   const { publisher, committed, unsubscribed } = await consume(events(1_200), {
     keys: [],

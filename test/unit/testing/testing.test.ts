@@ -14,10 +14,16 @@ const FILES = {
       secret: Bid @event(topic: "bids") @auth(requires: ["ADMIN"])
       raw: Raw @event(topic: "raw")
       latest: Bid @event(topic: "bids") @delivery(conflateBy: "auction_id", throttleMs: 250)
+      sold(house_id: [ID!]!): Sale
+        @event(topic: "sales", key: "seller.house.id", argument: "house_id", replay: 1)
+        @filter(where: { seller: { name: { ne: "x" } } })
       status(auction_id: ID!): Bid @event(topic: "statuses", key: "auction_id", history: { ttl_seconds: 60 }, replay: 1)
     }
     type Bid { auction_id: ID, amount: Int, bidder_id: ID, seller: Seller, viewer: String, fails: Int, now: Float }
     type Seller { id: ID, full_name: String }
+    type Sale { amount: Int, seller: SaleSeller }
+    type SaleSeller { name: String, house: House }
+    type House { id: ID }
     type Raw { text: String, key: String, timestamp: Float, headers: String }
   `,
   'graph.ts': `
@@ -81,6 +87,27 @@ describe('testGateway', () => {
     assert.deepEqual(seven.results, [{ data: { bid: { amount: 5 } } }]);
     assert.deepEqual(all.results, [{ data: { bid: { amount: 5 } } }, { data: { bid: { amount: 10 } } }]);
     assert.deepEqual(large.results, [{ data: { large: { amount: 10 } } }]);
+  });
+
+  it('brings an event to the subscriptions to its nested key, and replays the last one of each', async (t) => {
+    const gateway = await gatewayFor(t);
+    const sale = (id: unknown, amount: number, name = 'ann') =>
+      gateway.publish('sales', { amount, Seller: { name, theHouse: 1, house: { ID: id } } });
+    const query = 'subscription ($ids: [ID!]!) { sold(house_id: $ids) { amount } }';
+    const amountsOf = (ids: readonly string[]) => {
+      const { results } = gateway.subscribe(query, { ids });
+      return () => results.map(({ data }) => (data as { sold: { amount: number } }).sold.amount);
+    };
+    const seven = amountsOf(['7']);
+    await sale(7, 1);
+    await sale('8', 2);
+    await sale(['7', '9'], 3);
+    await sale(7, 4, 'x');
+    await gateway.publish('sales', { amount: 5, seller: null });
+    assert.deepEqual(seven(), [1, 3]);
+    const late = amountsOf(['8', '9', '10']);
+    await sale('10', 6);
+    assert.deepEqual(late(), [2, 3, 6]);
   });
 
   it('iterates over results that are there and those that come, until it is left', async (t) => {
@@ -214,7 +241,7 @@ describe('testGateway', () => {
     await assert.rejects(gateway.publish('bids', Buffer.from('no json')), /expected JSON/);
     await assert.rejects(
       gateway.publish('bidz', {}),
-      /expected one of the topics bids, raw, statuses, got bidz/,
+      /expected one of the topics bids, raw, sales, statuses, got bidz/,
     );
   });
 

@@ -22,6 +22,33 @@ test('a sample event has the key, and what the schema demands of it but for what
   });
 });
 
+test('a sample event has the objects that a nested key leads through, with what the schema demands of them', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription {
+        bid(house: Int!): Bid @event(topic: "bids", key: "seller.house.number", argument: "house")
+      }
+      type Bid { amount: Int seller: Seller }
+      type Seller { a: Int b: Int c: Int d: Int house: House name: String! }
+      type House { number: Int city: City street: String! }
+      type City { name: String! }`,
+  });
+  const house = { number: 1, street: 'text' };
+  assert.deepEqual(sampleEvent(await loadGraph(folder))?.event, {
+    amount: 1,
+    seller: { a: 1, b: 1, c: 1, d: 1, house, name: 'text' },
+  });
+});
+
+test('of an event whose type the schema does not tell a sample has the key alone', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription { bid(id: ID!): JSON @event(topic: "bids", key: "seller.id") }
+      scalar JSON`,
+  });
+  assert.deepEqual(sampleEvent(await loadGraph(folder))?.event, { seller: { id: '7' } });
+});
+
 test('a topic that the graph decodes itself has none', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql': 'type Subscription { bid: Bid @event(topic: "bids") } type Bid { n: Int }',

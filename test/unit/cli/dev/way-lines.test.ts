@@ -75,6 +75,23 @@ test('a routing field that is missing or null is told for the fields that need i
   assert.equal(lines(routed(null))[1], '  auction_id is null, so not for bid_placed(auction_id: …)');
 });
 
+test('a nested key is told by its path, and asked for by its argument', () => {
+  const key = 'seller.house.id';
+  const bindings = [{ field: 'bid_placed', topic: 'bids', key, argument: 'house_id' }];
+  const told = (value?: number): string[] => {
+    const seen = way({ routed: { keys: new Map([[key, value]]), channels: ['bids'] } });
+    return wayLines(seen, bindings, KAFKA).map(({ text }) => text);
+  };
+  assert.deepEqual(told(7), [
+    'bids 2/17  seller.house.id: 7  →  bids',
+    '  no client is subscribed to bid_placed(house_id: 7), or to bid_placed without house_id',
+  ]);
+  assert.match(
+    told()[1] ?? '',
+    /^  routing field seller.house.id missing, so not for bid_placed\(house_id: …\)/,
+  );
+});
+
 test('a group says how many got the event by how many executions, and who was left out', () => {
   const all = groups(
     groupWay('bid_placed', { passing: 2, executions: 2, errors: ['bid_placed.total: no'] }, 'Watch', {

@@ -17,7 +17,7 @@ const coded = (definition: string, ...said: readonly string[]): Case => [
 describe('checkGraph', () => {
   testDirectives({
     '@event(topic: "bids", ›retain: true)':
-      'Unknown argument "retain" on directive "@event". → topic, key, keyFrom, keys, format, sharing, history and replay',
+      'Unknown argument "retain" on directive "@event". → topic, key, argument, keyFrom, keys, format, sharing, history and replay',
     '@event(topic: "bids", keys: ›CAMEL)': 'keys: expected SNAKE or KEEP, got CAMEL → Leave it out',
     '@event(topic: "bids", format: ›AVRO, keyFrom: ›KAFKAKEY)': [
       "format: expected JSON, got AVRO → a function that makes events of the topic's messages: decode: {",
@@ -27,10 +27,30 @@ describe('checkGraph', () => {
     '@event(topic: ›"my bids")': 'expected the name of a Kafka topic, got "my bids" → letters, digits',
     '@event(topic: "bids", key: ›"amount")':
       'key "amount" is no argument of Subscription.bid_placed → Arguments: auction_id.',
-    '@event(topic: "bids", key: ››"house_id")': [
-      'key "house_id" is no argument of Subscription.bid_placed → Arguments: auction_id.',
-      'key "house_id" is no field of Bid',
-    ],
+    '@event(topic: "bids", key: ›"house_id")':
+      'key "house_id" is no field of Bid → Add house_id to Bid: the key names an event field, and the argument that picks by it. Fields of Bid: auction_id, amount, note, tags, open, state, seller and sellers. Arguments: auction_id.',
+    '@event(topic: "bids", key: ›"fleetId")':
+      'no event can have the key "fleetId": keys of events become snake_case before they get here → Write key: "fleet_id", with an argument fleet_id; or @event(keys: KEEP)',
+    '@event(topic: "bids", key: ›"auction-id")':
+      'key: expected the name of an event field, or names separated by dots, got "auction-id" → "customer.customer_id"',
+    '@event(topic: "bids", key: ›"seller..id", argument: "auction_id")':
+      'key: expected the name of an event field, or names separated by dots, got "seller..id"',
+    '@event(topic: "bids", key: "auction_id", argument: ›"id")':
+      'argument "id" is no argument of Subscription.bid_placed → Arguments: auction_id.',
+    '@event(topic: "bids", argument: ›"auction_id")':
+      'argument without a key: expected the event field by which it picks → Add key',
+    '@event(topic: "bids", key: ›"seller.id")':
+      'key "seller.id": Subscription.bid_placed has no argument "id" → Arguments: auction_id. Add one of that name, or name the one that picks by the key: argument:',
+    '@event(topic: "bids", key: ›"seller.city", argument: "auction_id")':
+      'key "seller.city": Seller has no field "city" → Add city to Seller: the key names an event field, and the argument that picks by it. Fields of Seller: id and name.',
+    '@event(topic: "bids", key: ›"amount.value", argument: "auction_id")':
+      'key "amount.value": "value" stands below amount, which is of type Int → Write key: "amount".',
+    '@event(topic: "bids", key: ›"sellers.id", argument: "auction_id")':
+      'key "sellers.id": "id" stands within a list, and keys do not look into lists → sellers is of type [Seller]: add a list',
+    '@event(topic: "bids", key: ›"seller.fullName", argument: "auction_id")':
+      'no event can have the key "seller.fullName": keys of events become snake_case before they get here → Write key: "seller.full_name", argument: "auction_id";',
+    '@event(topic: "bids", key: ›"sellers", argument: "auction_id")':
+      'key "sellers" is a field of type [Seller]: events are routed by scalars and enums → as a field of the event.',
     '@event(topic: "bids") ›@entity(key: "x")':
       'Unknown directive "@entity". → @event, @filter, @delivery, @auth, @cost and @listSize',
   });
@@ -68,6 +88,34 @@ describe('checkGraph', () => {
       bid('@event(topic: "bids", key: ›"house_id")', '(house_id: ID!)'),
       'key "house_id" is no field of Bid → Add house_id to Bid: the key names an event field',
     ],
+    'a camelCase key whose argument is called likewise': [
+      bid('@event(topic: "bids", key: ›"auctionId")', '(auctionId: ID!)'),
+      'no event can have the key "auctionId": keys of events become snake_case before they get here → Write key: "auction_id", argument: "auctionId"; or @event(keys: KEEP)',
+    ],
+    'nested keys, with an argument of their last name or another one': [
+      `type Subscription {
+        a(customer_id: ID!): Order @event(topic: "orders", key: "customer.customer_id")
+        b(customer: ID!): Order @event(topic: "orders", key: "customer.customer_id", argument: "customer")
+        c(tag: String!): Order @event(topic: "orders", key: "customer.tags", argument: "tag")
+        d(x: ID!): Order @event(topic: "orders", key: "anything.at.x")
+        e(customerId: ID!): Kept @event(topic: "kept", key: "theCustomer.customerId", keys: KEEP)
+      }
+      scalar JSON
+      type Order { customer: Customer, anything: JSON }
+      type Customer { customer_id: ID, tags: [String] }
+      type Kept { theCustomer: KeptCustomer }
+      type KeptCustomer { customerId: ID }`,
+      [],
+    ],
+    'the argument of a nested key, which may be null': [
+      bid('@event(topic: "bids", key: "seller.id", argument: "seller")', '(›seller: ID)'),
+      'warning: key argument "seller" of Subscription.bid_placed may be null: leaving it out yields everyone\'s events → seller: ID!',
+    ],
+    'a nested key below what code resolves': [
+      bid('@event(topic: "bids", key: ›"seller.id")', '(id: ID!)'),
+      'warning: key "seller.id": Bid.seller has a resolver, but events are routed before resolvers → by what they hold themselves under seller',
+      graphJs('{ resolvers: { Bid: { seller: () => ({}) } } }'),
+    ],
     'a key that snake_case events never have, though code makes the result': [
       'type Subscription {\n  bid(auctionId: ID!): Bid @event(topic: "b", key: ›"auctionId")\n}\ntype Bid { amount: Int }',
       'no event can have the key "auctionId": keys of events become snake_case before they get here → auction_id',
@@ -102,6 +150,10 @@ describe('checkGraph', () => {
     'keyFrom: KAFKA_KEY for a list': [
       bid('@event(topic: "bids", key: "tags", keyFrom: ›KAFKA_KEY)', '(tags: String!)'),
       'keyFrom: KAFKA_KEY, but key "tags" is a list: a Kafka key holds one value → Leave keyFrom out',
+    ],
+    'keyFrom: KAFKA_KEY for a nested list': [
+      'type Subscription { a(x: ID!): Bid @event(topic: "b", key: "seller.ids", argument: "x", keyFrom: ›KAFKA_KEY) }\ntype Bid { seller: Seller }\ntype Seller { ids: [ID] }',
+      'keyFrom: KAFKA_KEY, but key "seller.ids" is a list: a Kafka key holds one value → Leave keyFrom out',
     ],
     'keyFrom: KAFKA_KEY on a topic that is routed by another field too': [
       'type Subscription {\n  a(x: ID!): Bid @event(topic: "b", key: "x", keyFrom: ›KAFKA_KEY)\n  b(y: ID!): Bid @event(topic: "b", key: "y")\n c: Bid @event(topic: "b")\n}\ntype Bid { x: ID, y: ID }',

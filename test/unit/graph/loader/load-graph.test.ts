@@ -180,7 +180,6 @@ describe('loadGraph', () => {
       assert.equal(error.code, 'BAD_GRAPH');
       assert.deepEqual(error.message.match(/\w+\.\w+:\d+:\d+: \w+/g), [
         'schema.graphql:4:62: error',
-        'schema.graphql:4:62: error',
         'graph.js:2:47: error',
         'graph.js:2:59: error',
       ]);
