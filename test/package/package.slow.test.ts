@@ -20,7 +20,6 @@ import { deployTool, needs, podSettings } from '../helpers/services.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopic } from '../helpers/topic.ts';
-import { Page } from '../docs/markdown.ts';
 
 /** graphql-config, as GraphQL Code Generator has it. */
 const { loadConfig } = createRequire(createRequire(import.meta.url).resolve('@graphql-codegen/cli'))(
