@@ -14,24 +14,25 @@ const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 const test = testNeeding('kafka', 'redis-server');
 
 /** Two pods that serve a topic whose subscriptions begin with the last event of each key. */
-async function twoPods(t: TestContext) {
+async function twoPods(t: TestContext, key = 'id') {
   const redis = await startRedis(t);
   const topic = await createTopic(t);
   const schema = `
-      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "id", replay: 1) }
-      type Item { id: ID! n: Int! }`;
+      type Subscription { item(id: [ID!]): Item @event(topic: "${topic}", key: "${key}", argument: "id", replay: 1) }
+      type Item { id: ID n: Int! of: Owner }
+      type Owner { owner_id: ID! }`;
   const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
   const start = () => startReady(t, { GRAPH, ...podSettings(topic, redis.url) });
   const pods = await Promise.all([start(), start()]);
   return { topic, pods, producer: await kafkaProducer(t), watcher: await subscribed(t, pods[0]) };
 }
 
-test('on either of two pods a subscription begins with the last event of each of its keys, though some of these were quiet', async (t) => {
-  const { topic, pods, producer, watcher } = await twoPods(t);
+async function beginsWithLast(t: TestContext, key: string, keyed: (id: string) => object): Promise<void> {
+  const { topic, pods, producer, watcher } = await twoPods(t, key);
   let n = 0;
   const send = async (...ids: string[]): Promise<void> => {
     for (const id of ids) {
-      await producer.send({ topic, messages: [{ value: JSON.stringify({ id, n: (n += 1) }) }] });
+      await producer.send({ topic, messages: [{ value: JSON.stringify({ ...keyed(id), n: (n += 1) }) }] });
     }
     await watcher.until(n);
   };
@@ -62,7 +63,13 @@ test('on either of two pods a subscription begins with the last event of each of
     await received.until(first.length + live.length);
     assert.deepEqual(numbersOf(received), [...first, ...live]);
   }
-});
+}
+
+test('on either of two pods a subscription begins with the last event of each of its keys, though some of these were quiet', (t) =>
+  beginsWithLast(t, 'id', (id) => ({ id })));
+
+test('on either of two pods so does one whose keys are nested in events', (t) =>
+  beginsWithLast(t, 'of.owner_id', (id) => ({ of: { ownerId: id } })));
 
 test('a tombstone leaves what its key had before out of replays on every pod, and nothing out of what a client has missed', async (t) => {
   const { topic, pods, producer, watcher } = await twoPods(t);
