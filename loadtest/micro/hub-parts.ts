@@ -53,7 +53,16 @@ type HubOptions = ConstructorParameters<typeof Hub>[0];
 export function benchHub(
   parts: Pick<
     HubOptions,
-    'graph' | 'bus' | 'executor' | 'metrics' | 'log' | 'contexts' | 'channelPrefix' | 'trace' | 'tracing'
+    | 'graph'
+    | 'bus'
+    | 'executor'
+    | 'metrics'
+    | 'log'
+    | 'contexts'
+    | 'channelPrefix'
+    | 'trace'
+    | 'tracing'
+    | 'arrivals'
   >,
 ): Hub {
   return new Hub({
@@ -74,13 +83,14 @@ export function benchHub(
  * @param deliver gets a result's JSON and the subscriber's number
  * @param looked.tracing undefined: no spans are recorded
  * @param looked.trace undefined: no steps are told
+ * @param looked.arrivals undefined: nothing is told of messages
  */
 export async function hubWith(
   graph: LoadedGraph,
   query: string,
   variables: readonly Readonly<Record<string, unknown>>[],
   deliver: (json: Buffer, subscriber: number) => void,
-  looked: Pick<HubOptions, 'trace' | 'tracing'> = {},
+  looked: Pick<HubOptions, 'trace' | 'tracing' | 'arrivals'> = {},
 ): Promise<HubWithSubscribers> {
   const log = createLog('silent');
   const metrics = new Metrics();

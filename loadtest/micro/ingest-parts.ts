@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Bus } from '../../src/bus/bus.ts';
+import type { TracedSteps } from '../../src/events/trace.ts';
 import { MemoryBus } from '../../src/bus/memory-bus.ts';
 import { ioredisBus } from '../../src/bus/redis/ioredis-bus.ts';
 import { Executor } from '../../src/executor/executor.ts';
@@ -47,12 +48,13 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
 /** Takes a round of events to its end; resolves when nothing of it is under way any more. */
 export type Way = (records: readonly KafkaRecord[]) => Promise<void>;
 
-/** From Kafka's bytes to a publisher. */
+/** From Kafka's bytes to a publisher. @param trace undefined: no steps are told */
 export function ingestWay(
   publisher: Publisher,
   topics: LoadedGraph['topics'],
   metrics: Metrics,
   prefix: string,
+  trace?: TracedSteps,
 ): Way {
   const pipeline = new Pipeline({
     topics,
@@ -61,10 +63,12 @@ export function ingestWay(
     metrics,
     log,
     now: systemClock.now,
+    trace,
   });
   const common = { metrics, log, clock: systemClock, stopping: new AbortController().signal };
   const processor = new BatchProcessor({
     ...common,
+    trace,
     pipeline,
     publisher,
     records: new ByteBudget(ROOM_BYTES).source({ least: ROOM_BYTES }),

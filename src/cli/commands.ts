@@ -87,12 +87,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'explain',
     {
-      usage: [
-        [
-          'explain',
-          'say why a connection did, or did not, get an event: --connection --topic --partition --offset',
-        ],
-      ],
+      usage: [['explain', 'say why a connection did, or did not, get an event: --connection --topic --key']],
       run: async (args) => (await import('./explain.ts')).explain(args),
     },
   ],

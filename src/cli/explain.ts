@@ -1,30 +1,20 @@
 import { messageOf, SluiceError } from '../errors.ts';
-import type { Explanation } from '../explain/explanation.ts';
-import { merged, type Answer } from '../explain/merged.ts';
-import type { EventPlace } from '../events/trace.ts';
+import { askAll, type AskedProcess, type Question } from '../explain/ask.ts';
 import { argumentsOf, UsageError } from './command.ts';
-import { explanationLines } from './explanation-lines.ts';
+import { explanationLines, recordingLines } from './explanation-lines.ts';
 import { print } from './output.ts';
+import { harmless } from './quoted.ts';
 
-const QUESTION = ['connection', 'topic', 'partition', 'offset'] as const;
+const QUESTION = ['connection', 'topic', 'key', 'partition', 'offset'] as const;
 
 /** Of a pod on this machine, or behind `kubectl port-forward`. */
 const DEFAULT_URL = 'http://127.0.0.1:4001';
 
 const PATIENCE_MS = 10_000;
 
-/** One of a pod's processes. */
-interface Process {
-  readonly url: string;
-  /** From 1 on. */
-  readonly worker: string;
-}
-
-type Question = Readonly<Partial<Record<'connection' | keyof EventPlace, string>>>;
-
 /**
- * `sluice explain`: asks the admin ports of pods why a connection did, or did not, get an event. The connection is one of
- * the first pod's; each process of all of them is asked what it has done with the event.
+ * `sluice explain`: asks the admin ports of pods why a connection did, or did not, get an event, or the last ones of a topic.
+ * The connection is one of the first pod's; each process of all of them is asked what it has done with the event.
  *
  * @returns the exit code
  * @throws SluiceError NOT_EXPLAINED if the first pod can't be asked, or does not know the connection
@@ -34,48 +24,73 @@ export async function explain(args: readonly string[]): Promise<number> {
     options: ['json'],
     lists: [...QUESTION, 'url', 'worker'],
   });
-  const missing = QUESTION.filter((name) => lists[name] === undefined);
-  if (missing.length > 0) {
-    throw new UsageError(`expected ${missing.map((name) => `--${name}`).join(', ')}, got nothing`);
-  }
-  const question = Object.fromEntries(QUESTION.map((name) => [name, lists[name]?.[0] ?? '']));
+  const question = questionOf((name) => lists[name]?.[0]);
   const urls = [...new Set((lists['url'] ?? [DEFAULT_URL]).map((url) => url.replace(/\/$/, '')))];
-  const holder = { url: urls[0] ?? DEFAULT_URL, worker: lists['worker']?.[0] ?? '1' };
-  const { connection: _, ...event } = question;
-  const faults: string[] = [];
-  const [answer, ...others] = await Promise.all([
-    ask(holder, question),
-    ...urls.map(async (url) => {
-      const asking = processesOf(url).then((processes) =>
-        Promise.all(processes.filter((one) => !isSame(one, holder)).map((one) => ask(one, event))),
-      );
+  const holder = processOf(urls[0] ?? DEFAULT_URL, lists['worker']?.[0] ?? '1');
+  const unlisted: string[] = [];
+  const others = await Promise.all(
+    urls.map((url) =>
       // The first pod is asked for its connection too, and fails there.
-      return asking.catch((error: unknown) => {
-        faults.push(`${url} could not be asked: ${messageOf(error)}`);
+      processesOf(url).catch((error: unknown) => {
+        unlisted.push(`${url} could not be asked: ${messageOf(error)}`);
         return [];
-      });
-    }),
-  ]);
-  const explanation = merged(answer, others.flat());
-  const lines = [...explanationLines(explanation), ...faults.map((fault) => `  (${fault})`)];
-  print(options.has('json') ? `${JSON.stringify(explanation, undefined, 2)}\n` : `${lines.join('\n')}\n`);
+      }),
+    ),
+  );
+  const { explanations, recordings, faults } = await askAll(
+    question,
+    holder,
+    others.flat().filter(({ name }) => name !== holder.name),
+  );
+  const isOne = question.offset !== undefined;
+  if (options.has('json')) {
+    print(`${JSON.stringify(isOne ? explanations[0] : explanations, undefined, 2)}\n`);
+    return 0;
+  }
+  const lines = [
+    ...(explanations.length === 0 ? [noneText(question)] : explanations.flatMap(explanationLines)),
+    ...recordingLines(recordings),
+    ...[...unlisted, ...faults].map((fault) => `  (${fault})`),
+  ];
+  print(`${lines.join('\n')}\n`);
   return 0;
 }
 
-const isSame = (one: Process, other: Process): boolean =>
-  one.url === other.url && one.worker === other.worker;
+/** @throws UsageError */
+function questionOf(given: (name: string) => string | undefined): Question {
+  const [topic, offset] = [given('topic'), given('offset')];
+  if (topic === undefined) throw new UsageError('expected --topic, got nothing');
+  if (offset !== undefined && given('partition') === undefined) {
+    throw new UsageError('expected --partition with --offset, got nothing');
+  }
+  if (offset !== undefined && given('key') !== undefined) {
+    throw new UsageError('expected --key or --offset, got both');
+  }
+  const others = QUESTION.flatMap((name) => (given(name) === undefined ? [] : [[name, given(name)]]));
+  return { ...(Object.fromEntries(others) as Partial<Question>), topic };
+}
 
-async function processesOf(url: string): Promise<Process[]> {
+function noneText({ topic, key, partition }: Question): string {
+  const of = [
+    ...(key === undefined ? [] : [`of the key ${JSON.stringify(key)}`]),
+    ...(partition === undefined ? [] : [`of partition ${partition}`]),
+  ];
+  return harmless(`${topic}: none of the last events ${[...of, ''].join(' ')}in the processes asked`);
+}
+
+async function processesOf(url: string): Promise<AskedProcess[]> {
   const { workers } = (await get(`${url}/debug/workers`)) as {
     readonly workers: readonly { readonly worker: number }[];
   };
-  return workers.map(({ worker }) => ({ url, worker: String(worker) }));
+  return workers.map(({ worker }) => processOf(url, String(worker)));
 }
 
-async function ask({ url, worker }: Process, question: Question): Promise<Answer> {
-  const query = new URLSearchParams({ ...question, worker });
-  const explanation = (await get(`${url}/debug/explain?${query}`)) as Explanation;
-  return { process: `${url}, worker ${worker}`, explanation };
+function processOf(url: string, worker: string): AskedProcess {
+  return {
+    name: `${url}, worker ${worker}`,
+    ask: (question) =>
+      get(`${url}/debug/explain?${new URLSearchParams({ ...question, worker } as Record<string, string>)}`),
+  };
 }
 
 /** @throws SluiceError NOT_EXPLAINED */

@@ -1,25 +1,32 @@
 import type { Compared } from '../events/compared.ts';
 import type { ExplainedStep, SubscriptionExplanation } from '../explain/explanation.ts';
-import type { MergedExplanation } from '../explain/merged.ts';
+import type { MergedExplanation, Recording } from '../explain/merged.ts';
 import { harmless } from './quoted.ts';
 
 /** Why a connection did, or did not, get an event, as it is printed. */
 export function explanationLines(explanation: MergedExplanation): string[] {
   const { connection, event, recordings, subscriptions } = explanation;
   const { topic, partition, offset } = event;
+  const place = `${harmless(topic)} ${partition}/${offset}`;
+  const without = connection === null ? [] : ['  it has no subscription'];
   return [
-    `${harmless(topic)} ${partition}/${offset}, connection ${connection} of ${recordings[0]?.process}`,
+    connection === null ? place : `${place}, connection ${connection} of ${recordings[0]?.process}`,
     ...linesOfConsumed(explanation),
-    ...(subscriptions.length === 0 ? ['  it has no subscription'] : subscriptions.flatMap(linesOfOne)),
-    ...recordings.map(
-      ({ process, since, until, events }) =>
-        `  (${process}: recorded since ${since}, until ${until} unless asked again; events: ${events})`,
-    ),
+    ...(subscriptions.length === 0 ? without : subscriptions.flatMap(linesOfOne)),
   ];
 }
 
+/** Since when each process knows of events. */
+export function recordingLines(recordings: readonly Recording[]): string[] {
+  return recordings.flatMap(({ process, since, until, events, kept: { consumed, arrived } }) => [
+    `  (${process}: recorded since ${since}, until ${until} unless asked again; events: ${events})`,
+    `  (${process}: of the last events it keeps ${consumed.events} consumed since ${consumed.since}, ` +
+      `${arrived.events} that came since ${arrived.since})`,
+  ]);
+}
+
 function linesOfConsumed({ consumed, consumedBy }: MergedExplanation): string[] {
-  if (consumed === null) return ['  consumed by none of the processes asked, since they record it'];
+  if (consumed === null) return ['  consumed by none of the processes asked, as far as they know'];
   return [`  consumed at ${consumed.at} by ${consumedBy}: ${consumed.outcome}`, ...linesOf(consumed.steps)];
 }
 

@@ -11,3 +11,23 @@ export function topicChannel(prefix: string, topic: string): string {
 export function keyChannel(prefix: string, topic: string, key: string, value: unknown): string {
   return `${prefix}${topic}:${key}=${encodeURIComponent(String(value))}`;
 }
+
+/**
+ * By which values an event was routed, as texts.
+ *
+ * @param channels the whole topic's first, then those of keys
+ * @returns for each key: a list where it had several; null where it had none
+ */
+export function valuesOfKeys(
+  [whole = '', ...others]: readonly string[],
+  keys: readonly string[],
+): Record<string, string | null | string[]> {
+  const valuesOf = (key: string): string | null | string[] => {
+    const prefix = `${whole}:${key}=`;
+    const values = others
+      .filter((channel) => channel.startsWith(prefix))
+      .map((channel) => decodeURIComponent(channel.slice(prefix.length)));
+    return values.length > 1 ? values : (values[0] ?? null);
+  };
+  return Object.fromEntries(keys.map((key) => [key, valuesOf(key)]));
+}

@@ -1,6 +1,6 @@
 import type { PassedOverReason } from '../events/trace.ts';
 import type { ConsumedRecord } from './event-record.ts';
-import type { Consumed, Explained, ExplainedStep } from './explanation.ts';
+import type { Consumed, Explained, ExplainedStep, Known } from './explanation.ts';
 import { shownList } from './shown-list.ts';
 
 const PASSED_OVER: Readonly<Record<PassedOverReason, string>> = {
@@ -33,10 +33,15 @@ export function consumedOf({ at, undecodable, passedOver, routed, published }: C
         ? 'it was decoded'
         : 'it was routed by its Kafka key, and is decoded only if it is published',
     },
-    { step: 'route', text: `by ${by.length === 0 ? 'its topic' : by.join(', ')} to ${shownList(channels)}` },
+    { step: 'route', text: routeText(by, channels) },
     { step: 'publish', text: publishedText(published) },
   ];
   return { ...base, outcome: 'routed', channels, isPublished: published ?? null, steps };
+}
+
+function routeText(by: readonly string[], channels: readonly string[] | null): string {
+  if (channels === null) return 'to more channels than are kept of the last events';
+  return `by ${by.length === 0 ? 'its topic' : by.join(', ')} to ${shownList(channels)}`;
 }
 
 function publishedText(published: boolean | undefined): string {
@@ -46,20 +51,44 @@ function publishedText(published: boolean | undefined): string {
     : 'no process had a subscriber of its channels, so it was not published';
 }
 
+/** The process that holds a connection, as far as it says why an event has not come there. */
+export interface Holder extends Known {
+  /** The connection: ISO 8601; null: none is asked for. */
+  readonly opened: string | null;
+}
+
+/** Since when the process knows of all that came to it: ISO 8601. */
+export function knownSince({ recording, kept }: Known): string {
+  return isBefore(kept.arrived.since, recording.since) ? kept.arrived.since : recording.since;
+}
+
 /** Why an event that was consumed has not come to a subscription. */
 export function withoutArrival(
   { field, channels }: { readonly field: string; readonly channels: readonly string[] },
   consumed: Consumed,
+  holder: Holder,
 ): Explained {
   if (consumed.outcome !== 'routed') return { verdict: consumed.outcome, steps: [] };
   const listens: ExplainedStep = { step: 'channel', text: `${field} listens to ${shownList(channels)}` };
+  if (consumed.channels === null) return { verdict: 'not kept', steps: [listens] };
   if (!consumed.channels.some((channel) => channels.includes(channel))) {
     return { verdict: 'other channel', steps: [listens] };
+  }
+  if (holder.opened !== null && isBefore(consumed.at, holder.opened)) {
+    const text = `the connection was opened later, at ${holder.opened}`;
+    return { verdict: 'before it connected', steps: [listens, { step: 'connect', text }] };
   }
   if (consumed.isPublished === false) return { verdict: 'not published', steps: [listens] };
   if (consumed.isPublished === null) {
     return { verdict: 'under way', steps: [listens] };
   }
+  const since = knownSince(holder);
+  if (isBefore(consumed.at, since)) {
+    const text = `the process that holds the connection records since ${since} only`;
+    return { verdict: 'not recorded', steps: [{ step: 'record', text }] };
+  }
   const text = 'it was published, and has not come over a channel of this subscription';
   return { verdict: 'did not reach this process', steps: [listens, { step: 'channel', text }] };
 }
+
+const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);

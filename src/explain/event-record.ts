@@ -20,7 +20,8 @@ export interface ConsumedRecord {
     readonly keys: Readonly<Record<string, JsonValue | null>>;
     /** Else it was routed by its Kafka key. */
     readonly isDecoded: boolean;
-    readonly channels: readonly string[];
+    /** Null: they were not kept. */
+    readonly channels: readonly string[] | null;
   };
   passedOver?: PassedOverReason;
   undecodable?: { readonly reason: string; readonly message: string };

@@ -1,11 +1,22 @@
 import type { EventPlace, EventTrace, TracedGroup } from '../events/trace.ts';
-import type { SlowPolicy } from '../graph/graph.ts';
+import type { EventFilter, SlowPolicy } from '../graph/graph.ts';
 import type { Timers } from '../support/clock.ts';
 import type { RefusedSubscription } from '../transports/connections/refused-subscriptions.ts';
-import { consumedOf, withoutArrival } from './consumed.ts';
-import type { EventRecord, GroupRecord } from './event-record.ts';
-import type { Consumed, Explained, Explanation, SubscriptionExplanation } from './explanation.ts';
+import { arrived } from './arrived.ts';
+import { consumedOf, knownSince, withoutArrival, type Holder } from './consumed.ts';
+import type { ConsumedRecord, EventRecord, GroupRecord } from './event-record.ts';
+import type {
+  Consumed,
+  Explained,
+  Explanation,
+  Known,
+  LastEvents,
+  SubscriptionExplanation,
+} from './explanation.ts';
 import { inGroup } from './in-group.ts';
+import { lastEvents, type LastQuestion } from './last-events.ts';
+import type { KeptArrived, RecentlyArrived } from './recently-arrived.ts';
+import { recordOf, type RecentlyConsumed } from './recently-consumed.ts';
 import { shownList } from './shown-list.ts';
 import type { Watch, WatchedConnection } from './watch.ts';
 import { Watches } from './watches.ts';
@@ -14,6 +25,7 @@ import { Watches } from './watches.ts';
 export interface ExplainedSubscription {
   readonly plan: TracedGroup & {
     readonly topic: string;
+    readonly filter?: EventFilter | undefined;
     readonly shares: boolean;
     readonly delivery?: { readonly onSlow: SlowPolicy } | undefined;
   };
@@ -26,6 +38,10 @@ interface ExplainerOptions {
   readonly subscriptionsOf: (connection: WatchedConnection) => Iterable<ExplainedSubscription>;
   /** What `@auth` has refused it. */
   readonly refusedOf: (connection: WatchedConnection) => readonly RefusedSubscription[];
+  readonly consumed: Pick<RecentlyConsumed, 'of'>;
+  readonly arrived: Pick<RecentlyArrived, 'of'>;
+  /** Fields by which subscriptions pick events of the topic. */
+  readonly keysOf: (topic: string) => readonly string[];
   readonly timers: Timers;
   /** ms since 1970 */
   readonly now: () => number;
@@ -33,7 +49,7 @@ interface ExplainerOptions {
 
 /**
  * Says why a connection did, or did not, get an event. The first question about a connection and a topic begins a watch,
- * and each later one prolongs it. Nothing is recorded otherwise.
+ * and each later one prolongs it. Without one it is told what is known of the last events in any case.
  */
 export class Explainer {
   readonly #options: ExplainerOptions;
@@ -49,39 +65,78 @@ export class Explainer {
    * @returns undefined if there is no such connection
    */
   explain(id: string | undefined, event: EventPlace): Explanation | undefined {
-    const { connectionOf, subscriptionsOf, refusedOf } = this.#options;
-    const connection = id === undefined ? undefined : connectionOf(id);
-    if (id !== undefined && connection === undefined) return undefined;
+    const { subscriptionsOf, refusedOf } = this.#options;
+    const connection = this.#connectionOf(id);
+    if (connection === null) return undefined;
     const watch = this.#watches.of(connection, event.topic);
     const record = watch.find(event);
-    const consumed = record?.consumed === undefined ? null : consumedOf(record.consumed);
-    const isSlow = connection?.sendQueue.slowSince !== undefined;
+    const consumedRecord = this.#consumedOf(event, record);
+    const consumed = consumedRecord === undefined ? null : consumedOf(consumedRecord);
+    const known = this.#knownOf(event.topic, watch);
+    const opened = connection === undefined ? null : isoOf(connection.openedAt * 1_000);
+    const kept = this.#options.arrived.of(event.topic).find(event.partition, event.offset);
     const subscriptions = connection === undefined ? [] : [...subscriptionsOf(connection)];
     const refused = connection === undefined ? [] : refusedOf(connection);
     return {
       connection: id ?? null,
+      opened,
       event,
-      recording: {
-        since: new Date(watch.since).toISOString(),
-        until: new Date(watch.until).toISOString(),
-        events: watch.size,
-      },
+      ...known,
       consumed,
       subscriptions: [
         ...subscriptions.map(({ plan }) => {
           const { field, operation, variables, topic, channels } = plan;
-          const said = explained(plan, event, { record, consumed, watch, isSlow });
+          const holder = { ...known, opened };
+          const said = explained(plan, event, { record, consumed, kept, connection, holder });
           return { field, operation: operation.name ?? null, variables, topic, channels, ...said };
         }),
         ...refused.map(unauthorised),
       ],
     };
   }
+
+  /** Which are the last events that this process knows of. @returns undefined if there is no such connection */
+  last(id: string | undefined, question: LastQuestion): LastEvents | undefined {
+    const connection = this.#connectionOf(id);
+    if (connection === null) return undefined;
+    const { consumed, arrived: came, keysOf } = this.#options;
+    const { topic } = question;
+    const watch = this.#watches.of(connection, topic);
+    const rings = { consumed: consumed.of(topic), arrived: came.of(topic), recorded: watch.records };
+    return { ...this.#knownOf(topic, watch), events: lastEvents(question, rings, keysOf(topic)) };
+  }
+
+  /** Null: there is none of the id. */
+  #connectionOf(id: string | undefined): WatchedConnection | undefined | null {
+    return id === undefined ? undefined : (this.#options.connectionOf(id) ?? null);
+  }
+
+  /** As it was recorded, unless the recording has begun in the midst of it. */
+  #consumedOf({ topic, partition, offset }: EventPlace, record?: EventRecord): ConsumedRecord | undefined {
+    const { consumed } = record ?? {};
+    if (consumed?.routed ?? consumed?.passedOver ?? consumed?.undecodable) return consumed;
+    const kept = this.#options.consumed.of(topic).find(partition, offset);
+    return kept === undefined ? consumed : recordOf(kept);
+  }
+
+  #knownOf(topic: string, watch: Watch): Known {
+    const { consumed, arrived: came } = this.#options;
+    const keptOf = ({ since, size }: { readonly since: number; readonly size: number }) => ({
+      since: isoOf(since),
+      events: size,
+    });
+    return {
+      recording: { since: isoOf(watch.since), until: isoOf(watch.until), events: watch.size },
+      kept: { consumed: keptOf(consumed.of(topic)), arrived: keptOf(came.of(topic)) },
+    };
+  }
 }
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 function unauthorised(refused: RefusedSubscription): SubscriptionExplanation {
   const { field, operation, topic, at, isNew, code, message } = refused;
-  const time = new Date(at).toISOString();
+  const time = isoOf(at);
   const text = isNew
     ? `@auth refused it at ${time}, when the client subscribed, with ${code}: ${message}`
     : `@auth ended it at ${time}, when the viewer was replaced, with ${code}: ${message}`;
@@ -89,31 +144,35 @@ function unauthorised(refused: RefusedSubscription): SubscriptionExplanation {
   return { field, operation, variables: null, topic, channels: [], verdict: 'unauthorised', steps };
 }
 
-interface Known {
+interface OfEvent {
   readonly record: EventRecord | undefined;
   readonly consumed: Consumed | null;
-  readonly watch: Watch;
-  readonly isSlow: boolean;
+  /** As it came, where it has not been recorded. */
+  readonly kept: KeptArrived | undefined;
+  readonly connection: WatchedConnection | undefined;
+  readonly holder: Holder;
 }
 
 function explained(
   plan: ExplainedSubscription['plan'],
   event: EventPlace,
-  { record, consumed, watch, isSlow }: Known,
+  { record, consumed, kept, connection, holder }: OfEvent,
 ): Explained {
   const { field, topic, channels } = plan;
   if (topic !== event.topic) {
     return { verdict: 'other topic', steps: [{ step: 'topic', text: `${field} gets events of ${topic}` }] };
   }
   const group = record && groupOf(plan, record);
-  if (group !== undefined) return inGroup(plan, group, isSlow);
-  if (consumed !== null) return withoutArrival(plan, consumed);
-  if (record === undefined) {
-    const since = new Date(watch.since).toISOString();
+  if (group !== undefined) return inGroup(plan, group, connection?.sendQueue.slowSince !== undefined);
+  const came = kept && connection && arrived(plan, kept, connection);
+  if (came !== undefined) return came;
+  if (consumed !== null) return withoutArrival(plan, consumed, holder);
+  if (record === undefined && kept === undefined) {
+    const since = knownSince(holder);
     const text = `events of ${topic} are recorded since ${since}, and this process has not seen this one since`;
     return { verdict: 'not recorded', steps: [{ step: 'record', text }] };
   }
-  const { duplicateOn = '' } = record;
+  const { duplicateOn = '' } = record ?? {};
   if (channels.includes(duplicateOn)) {
     const text = `it came over ${duplicateOn} before the recording began, and what came since was a copy`;
     return { verdict: 'not recorded', steps: [{ step: 'channel', text }] };

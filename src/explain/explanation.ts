@@ -4,6 +4,7 @@ import type { EventPlace } from '../events/trace.ts';
 /** What became of an event for one subscription. */
 export type Verdict =
   | 'delivered'
+  | 'let through'
   | 'executed with an error'
   | 'waiting for a slow client'
   | 'skipped for slowness'
@@ -16,6 +17,8 @@ export type Verdict =
   | 'under way'
   | 'did not reach this process'
   | 'not published'
+  | 'before it connected'
+  | 'not kept'
   | 'passed over'
   | 'dead letter'
   | 'not recorded';
@@ -50,21 +53,46 @@ export interface Consumed {
   /** ISO 8601 */
   readonly at: string;
   readonly outcome: 'routed' | 'passed over' | 'dead letter';
-  /** None if it was not routed. */
-  readonly channels: readonly string[];
+  /** None if it was not routed; null: not known any more. */
+  readonly channels: readonly string[] | null;
   /** Null: the bus has not acknowledged it yet. */
   readonly isPublished: boolean | null;
   readonly steps: readonly ExplainedStep[];
 }
 
+/** Of a topic, in one process. Times are ISO 8601. */
+export interface Known {
+  /** Of its events, for this question and later ones. */
+  readonly recording: { readonly since: string; readonly until: string; readonly events: number };
+  /** The last ones, which are kept in any case: those that it has consumed, and those that the bus has brought. */
+  readonly kept: { readonly consumed: KeptLast; readonly arrived: KeptLast };
+}
+
+interface KeptLast {
+  /** All since are there. */
+  readonly since: string;
+  readonly events: number;
+}
+
+/** The last events of a topic that one process knows of, those of a key if one was asked for. */
+export interface LastEvents extends Known {
+  /** The last first. */
+  readonly events: readonly {
+    readonly partition: number;
+    readonly offset: number;
+    /** ISO 8601 */
+    readonly at: string;
+  }[];
+}
+
 /** Of one process. */
-export interface Explanation {
+export interface Explanation extends Known {
   /** Null: it was asked for the event only. */
   readonly connection: string | null;
+  /** When the connection was opened: ISO 8601. */
+  readonly opened: string | null;
   readonly event: EventPlace;
-  /** Of the topic's events, for this question. Times are ISO 8601. */
-  readonly recording: { readonly since: string; readonly until: string; readonly events: number };
-  /** Null: this process has not consumed the event since. */
+  /** Null: this process has not consumed the event, as far as it knows. */
   readonly consumed: Consumed | null;
   /** Of the connection; those that `@auth` has refused it too. */
   readonly subscriptions: readonly SubscriptionExplanation[];

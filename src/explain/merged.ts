@@ -1,5 +1,5 @@
 import { withoutArrival } from './consumed.ts';
-import type { Consumed, Explained, Explanation, SubscriptionExplanation, Verdict } from './explanation.ts';
+import type { Explanation, Known, Verdict } from './explanation.ts';
 
 /** What one process has answered. */
 export interface Answer {
@@ -12,7 +12,14 @@ export interface Answer {
 export interface MergedExplanation extends Explanation {
   /** Which process has consumed the event; null: none of those that were asked. */
   readonly consumedBy: string | null;
-  readonly recordings: readonly (Explanation['recording'] & { readonly process: string })[];
+  readonly recordings: readonly Recording[];
+}
+
+/** What one process knows of a topic. */
+export type Recording = Known['recording'] & Pick<Known, 'kept'> & { readonly process: string };
+
+export function recordingOf(process: string, { recording, kept }: Known): Recording {
+  return { process, ...recording, kept };
 }
 
 /** Of an event that has not come to a subscription: who has consumed it may know more. */
@@ -37,26 +44,14 @@ export function merged(holder: Answer, others: readonly Answer[]): MergedExplana
     ...explanation,
     consumed,
     consumedBy: consumer?.process ?? null,
-    recordings: answers.map((answer) => ({ process: answer.process, ...answer.explanation.recording })),
+    recordings: answers.map((answer) => recordingOf(answer.process, answer.explanation)),
     subscriptions: explanation.subscriptions.map((subscription) =>
       consumed === null || consumer === holder || !OPEN_VERDICTS.has(subscription.verdict)
         ? subscription
-        : { ...subscription, ...knowing(consumed, subscription, explanation) },
+        : { ...subscription, ...withoutArrival(subscription, consumed, explanation) },
     ),
   };
 }
 
 /** Of an event that has been consumed twice, as after a rebalance, the later time counts. */
 const timeOf = ({ explanation }: Answer): number => Date.parse(explanation.consumed?.at ?? '');
-
-function knowing(
-  consumed: Consumed,
-  subscription: SubscriptionExplanation,
-  { recording }: Explanation,
-): Explained {
-  const said = withoutArrival(subscription, consumed);
-  const isTooEarly = Date.parse(consumed.at) < Date.parse(recording.since);
-  if (!isTooEarly || said.verdict !== 'did not reach this process') return said;
-  const text = `the process that holds the connection records since ${recording.since} only`;
-  return { verdict: 'not recorded', steps: [{ step: 'record', text }] };
-}

@@ -5,6 +5,8 @@ import type { ConsumedRecord, DeliveryRecord, EventRecord, GroupRecord } from '.
 /** A connection as far as it is watched. */
 export interface WatchedConnection {
   readonly id: string;
+  /** Seconds since 1970. */
+  readonly openedAt: number;
   readonly viewer: Json;
   readonly sendQueue: {
     /** Undefined: its socket has taken all that there was for it. */
@@ -49,6 +51,11 @@ export class Watch {
 
   get size(): number {
     return this.#events.size;
+  }
+
+  /** The one seen first comes first. */
+  get records(): Iterable<EventRecord> {
+    return this.#events.values();
   }
 
   find(place: EventPlace): EventRecord | undefined {

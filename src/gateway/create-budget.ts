@@ -30,6 +30,11 @@ export function bytesOfDocuments(): number {
   return Math.floor(getHeapStatistics().heap_size_limit / 4);
 }
 
+/** Bytes that the last events of all topics may take, besides: once as they were consumed, once as they came. */
+export function bytesOfRecentEvents(): number {
+  return Math.floor(getHeapStatistics().heap_size_limit / 64);
+}
+
 /** A part of the heap limit, besides: what clients leave unread must not keep others from the budget. */
 const PART_OF_RESPONSES = 1 / 8;
 

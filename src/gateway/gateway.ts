@@ -5,6 +5,8 @@ import type { Config } from '../config/settings.ts';
 import { EventTrace, type EventTracer } from '../events/trace.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { Explainer } from '../explain/explainer.ts';
+import { RecentlyArrived } from '../explain/recently-arrived.ts';
+import { RecentlyConsumed } from '../explain/recently-consumed.ts';
 import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { GraphWatch } from '../graph/watch.ts';
 import { systemClock, systemTimers } from '../support/clock.ts';
@@ -19,7 +21,7 @@ import { Drain } from '../server/drain.ts';
 import type { ReadinessChecks } from '../server/health.ts';
 import type { Basics } from './basics.ts';
 import { createAdminServer } from './admin-server.ts';
-import { createBudget } from './create-budget.ts';
+import { bytesOfRecentEvents, createBudget } from './create-budget.ts';
 import { createBus } from './create-bus.ts';
 import { createPressure } from './pressure.ts';
 import { createPublicSide } from './public-side.ts';
@@ -102,6 +104,8 @@ export class Gateway {
     const bus = await createBus(basics, graph);
     const keys = createKeys(basics);
     const revoking = new Revoking(basics, bus, () => viewerProperties(basics, keys, inForce.current.graph));
+    const consumed = new RecentlyConsumed(trace, bytesOfRecentEvents(), Date.now);
+    const arrived = new RecentlyArrived(bytesOfRecentEvents(), Date.now);
     const ingest = await createIngest({
       settings: config,
       topics: graph.topics,
@@ -113,7 +117,7 @@ export class Gateway {
       hold: pressure.pause,
       metrics,
       log: log.child({ part: 'ingest' }),
-      trace,
+      trace: consumed,
       tracing,
     });
     if (ingest.kafka !== undefined) bus.readMissedFrom(ingest.kafka.consumption);
@@ -124,6 +128,7 @@ export class Gateway {
       { maker, inForce },
       keys,
       revoking,
+      arrived,
     );
     const monitor = createPressure(basics, connections);
     const { leaveGroup } = ingest;
@@ -145,6 +150,9 @@ export class Gateway {
       connectionOf: (id) => connections.find(id),
       subscriptionsOf: (connection) => inspector.groupsOf(connection),
       refusedOf: (connection) => refused.of(connection),
+      consumed,
+      arrived,
+      keysOf: (topic) => inForce.current.graph.topics.get(topic)?.keys ?? [],
       timers: systemTimers,
       now: Date.now,
     });

@@ -8,6 +8,7 @@ import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import { systemClock } from '../support/clock.ts';
 import { Turns } from '../support/turns.ts';
 import type { Ingest } from '../ingest/ingest.ts';
+import type { RecentlyArrived } from '../explain/recently-arrived.ts';
 import { Graphiql } from '../server/graphiql/graphiql.ts';
 import { GRAPHQL_PATH } from '../server/graphql-route.ts';
 import { HostCheck } from '../server/host-check.ts';
@@ -57,6 +58,7 @@ export async function createPublicSide(
   { maker, inForce }: Graphs,
   keys: Keys | undefined,
   revoking: Revoking,
+  arrivals: RecentlyArrived,
 ) {
   const { config, processes, pressure, budget: bytes, metrics, log, trace, tracing } = basics;
   const tokens = keys && createTokenAuthenticator(basics, keys, revoking, inForce);
@@ -90,6 +92,7 @@ export async function createPublicSide(
     lingerMs: config.CHANNEL_LINGER_MS,
     trace,
     tracing,
+    arrivals,
   });
   const turns = new Turns({ msPerSecond: config.LOOP_MS_PER_SECOND, now: () => performance.now() });
   const connections = new Connections({

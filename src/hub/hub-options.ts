@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { Bus } from '../bus/bus.ts';
 import type { Contexts } from '../context/event-scope.ts';
+import type { Message } from '../events/message.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Timers } from '../support/clock.ts';
@@ -20,6 +21,10 @@ export interface HubGraph {
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure' | 'unserialisable'>;
 }
 
+interface Arrivals {
+  add(message: Message, channel: string, payload: Buffer | string): void;
+}
+
 export interface HubOptions
   extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph, KeptLimits {
   readonly graph: HubGraph['graph'];
@@ -32,6 +37,8 @@ export interface HubOptions
   readonly bytes?: HubBytes | undefined;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;
+  /** Is told of each message once for each channel that carries it. Must not throw. */
+  readonly arrivals?: Arrivals | undefined;
   /** Default: the system's. */
   readonly timers?: Timers;
   /** Most that the variables of all groups may take, in bytes. Default: no limit. */

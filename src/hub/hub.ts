@@ -263,7 +263,7 @@ export class Hub {
   }
 
   #receive({ name, groups, offsets, recording }: HubChannel, payload: Buffer | string): boolean {
-    const { metrics, log, trace, tracing } = this.#options;
+    const { metrics, log, trace, tracing, arrivals } = this.#options;
     const message = this.#decode(payload);
     if (message === undefined) return true;
     const position = offsets.see(message);
@@ -280,6 +280,7 @@ export class Hub {
       );
     }
     recording?.add(message, payload.length);
+    arrivals?.add(message, name, payload);
     const scope = this.#scopes.of(message, tracing);
     const { inHand, work } = this.#lasting;
     // Who looks at an event is told of each group that it is not for.

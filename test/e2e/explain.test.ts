@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Explanation } from '../../src/explain/explanation.ts';
 import { explanationLines } from '../../src/cli/explanation-lines.ts';
 import { merged } from '../../src/explain/merged.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -93,10 +94,61 @@ test('the command line explains an event, and asks the pod for it', async (t) =>
   assert.match(stdout, /bid: delivered/);
 });
 
+test('the last events of a topic are explained, and those of a key, though nothing was recorded', async (t) => {
+  const gateway = await gatewayOf();
+  const id = await subscribed(t, gateway, 'subscription { large(min: 100) { n } }');
+  const ask = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await runCli(t, ['explain', ...args, '--url', gateway.adminUrl]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const offsets: number[] = [];
+  for (const auctionId of ['first', 'S1', 'S1', 'other', 'last']) {
+    offsets.push(await publish(gateway, { ...BID, auctionId }));
+  }
+  const [, first, second, , last] = offsets;
+  await eventually(async () => {
+    const said = await ask('--connection', id, '--topic', 'bids', '--key', 'S1');
+    const heads = [...said.matchAll(/^bids 0\/(\d+), connection (.*) of /gm)];
+    assert.deepEqual(
+      heads.map(([, offset, connection]) => [offset, connection]),
+      [
+        [`${first}`, id],
+        [`${second}`, id],
+      ],
+    );
+    assert.match(said, /route: by auction_id "S1" to sluice:bids, sluice:bids:auction_id=S1\n/);
+    assert.match(said, /publish: the bus has acknowledged it/);
+    assert.match(said, /channel: it came over sluice:bids at 20/);
+    assert.match(said, /large: filtered out\n/);
+    assert.match(said, /filter: computed now, with the viewer as it is now: @filter keeps the event back\n/);
+    assert.match(said, /amount\.value gte \$min \(100\): got 42, fails\n/);
+    assert.match(said, /of the last events it keeps \d+ consumed since 20.*, \d+ that came since 20/);
+  });
+  const all = await ask('--topic', 'bids');
+  assert.match(all, new RegExp(`^bids 0/${last}\n  consumed at 20`, 'm'));
+  assert.equal([...all.matchAll(/^bids 0\/\d+$/gm)].length, 5);
+  const json = JSON.parse(await ask('--topic', 'bids', '--key', 'S1', '--json')) as readonly Explanation[];
+  assert.deepEqual(
+    json.map(({ event }) => event.offset),
+    [first, second],
+  );
+  const none = await ask('--topic', 'bids', '--key', 'none');
+  assert.match(none, /^bids: none of the last events of the key "none" in the processes asked\n/);
+});
+
 test('what is asked wrongly is refused with what was expected', async (t) => {
   const gateway = await gatewayOf();
   const { code, stderr } = await runCli(t, ['explain', '--connection', '1']);
-  assert.deepEqual([code, /expected --topic, --partition, --offset, got nothing/.test(stderr)], [2, true]);
+  assert.deepEqual([code, /expected --topic, got nothing/.test(stderr)], [2, true]);
+  for (const [wrong, expected] of [
+    [['--offset', '1'], /expected --partition with --offset, got nothing/],
+    [['--offset', '1', '--partition', '0', '--key', 'S1'], /expected --key or --offset, got both/],
+  ] as const) {
+    const refused = await runCli(t, ['explain', '--topic', 'bids', ...wrong]);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, expected);
+  }
   const args = ['--connection', 'none', '--topic', 'bids', '--partition', '0', '--offset', '0'];
   const unknown = await runCli(t, ['explain', ...args, '--url', gateway.adminUrl]);
   assert.equal(unknown.code, 1);

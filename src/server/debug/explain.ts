@@ -9,9 +9,10 @@ const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
  * `/debug/explain?connection=&topic=&partition=&offset=`: why a connection did, or did not, get an event. Without a
- * connection, what this process has done with the event before it went to the bus.
+ * connection, what this process has done with the event before it went to the bus. Without an offset, which are the last
+ * events of the topic, of `key=` if there is one.
  */
-export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
+export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last'>): Handle {
   return (request, response) => {
     const query = queryOf(request);
     const text = (name: string): string => {
@@ -24,14 +25,20 @@ export function explainEvent(explainer: Pick<Explainer, 'explain'>): Handle {
       return numberParameter(request, name, { min: 0, max: MOST, default: 0 });
     };
     const id = query.get('connection') ?? undefined;
-    const place = { topic: text('topic'), partition: number('partition'), offset: number('offset') };
-    const explanation = explainer.explain(id, place);
-    if (explanation === undefined) {
+    const topic = text('topic');
+    const answer = query.has('offset')
+      ? explainer.explain(id, { topic, partition: number('partition'), offset: number('offset') })
+      : explainer.last(id, {
+          topic,
+          partition: query.has('partition') ? number('partition') : undefined,
+          key: query.get('key') ?? undefined,
+        });
+    if (answer === undefined) {
       throw new HttpError(
         404,
         `connection: expected the id of one that is open in this process (/debug/connections), got ${id}`,
       );
     }
-    sendJson(response, 200, explanation, { 'cache-control': 'no-store' });
+    sendJson(response, 200, answer, { 'cache-control': 'no-store' });
   };
 }

@@ -4,6 +4,8 @@ import { DecodeError } from '../../../src/events/decode-error.ts';
 import { EventTrace, type IngestStep } from '../../../src/events/trace.ts';
 import { Explainer } from '../../../src/explain/explainer.ts';
 import type { Consumed } from '../../../src/explain/explanation.ts';
+import { RecentlyArrived } from '../../../src/explain/recently-arrived.ts';
+import { RecentlyConsumed } from '../../../src/explain/recently-consumed.ts';
 import { HeldTime } from './held-time.ts';
 
 const PLACE = { topic: 'bids', partition: 0, offset: 0 };
@@ -20,6 +22,9 @@ function toldOf(...steps: readonly IngestStep[]): Consumed {
     connectionOf: () => undefined,
     subscriptionsOf: () => [],
     refusedOf: () => [],
+    consumed: new RecentlyConsumed(trace, 0, time.now),
+    arrived: new RecentlyArrived(0, time.now),
+    keysOf: () => [],
   });
   assert.equal(explainer.explain(undefined, PLACE)?.consumed, null);
   for (const step of steps) trace.listener?.(step);

@@ -6,6 +6,8 @@ import { EventTrace } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import { Explainer } from '../../../src/explain/explainer.ts';
 import type { Explained } from '../../../src/explain/explanation.ts';
+import { RecentlyArrived } from '../../../src/explain/recently-arrived.ts';
+import { RecentlyConsumed } from '../../../src/explain/recently-consumed.ts';
 import { Group } from '../../../src/hub/group.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import {
@@ -15,17 +17,19 @@ import {
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
-import { heldExecutions, operation, setUp as setUpHub } from '../hub/parts.ts';
+import { filterOn, heldExecutions, operation, setUp as setUpHub } from '../hub/parts.ts';
 import { HeldTime } from './held-time.ts';
 
 class Connection implements SubscriptionOwner {
   readonly wire = new FakeFrameSink();
   readonly sendQueue: SendQueue;
   readonly id: string;
+  readonly openedAt: number;
   readonly viewer: Json;
 
-  constructor(id: string, viewer: Json, flusher: Flusher) {
+  constructor(id: string, viewer: Json, openedAt: number, flusher: Flusher) {
     this.id = id;
+    this.openedAt = openedAt;
     this.viewer = viewer;
     this.sendQueue = new SendQueue(this.wire, this.wire, flusher, 100_000);
   }
@@ -43,15 +47,22 @@ class Subscription extends ClientSubscription<Connection> {
 
 type HubSetUp = NonNullable<Parameters<typeof setUpHub>[0]>;
 
-/** A hub, and an explainer that looks at it, on time that stands still. */
-function setUp(options: HubSetUp = {}) {
+/**
+ * A hub, and an explainer that looks at it, on time that stands still.
+ *
+ * @param keptBytes of the last events; without it none is kept
+ */
+function setUp(options: HubSetUp = {}, keptBytes = 0) {
   const trace = new EventTrace();
   const time = new HeldTime();
   const flusher: Flusher = new Flusher(time.now, () => undefined, {
     leftOut: ({ shared }, subscriber) => trace.listener?.({ step: 'left_out', result: shared, subscriber }),
     caughtUp: (sendQueue) => trace.listener?.({ step: 'caught_up', sendQueue }),
   });
-  const { bus, hub } = setUpHub({ ...options, steps: trace, budget: flusher });
+  const arrived = new RecentlyArrived(keptBytes, time.now);
+  const consumed = new RecentlyConsumed(trace, keptBytes, time.now);
+  const arrivals = keptBytes === 0 ? undefined : arrived;
+  const { bus, hub } = setUpHub({ ...options, steps: trace, budget: flusher, arrivals });
   const connections = new Map<string, Connection>();
   const joined = new Map<Connection, Group[]>();
   const explainer = new Explainer({
@@ -61,9 +72,12 @@ function setUp(options: HubSetUp = {}) {
     connectionOf: (id) => connections.get(id),
     subscriptionsOf: (connection) => joined.get(connection as Connection) ?? [],
     refusedOf: () => [],
+    consumed,
+    arrived,
+    keysOf: () => ['id'],
   });
   const connect = (viewer: Json = {}): Connection => {
-    const connection = new Connection(`${connections.size + 1}`, viewer, flusher);
+    const connection = new Connection(`${connections.size + 1}`, viewer, time.now() / 1_000, flusher);
     connections.set(connection.id, connection);
     return connection;
   };
@@ -95,7 +109,7 @@ function setUp(options: HubSetUp = {}) {
       await setImmediate();
     }
   };
-  return { time, bus, connect, subscribe, watching, carry, ask, askOne, explainer };
+  return { time, bus, connect, subscribe, watching, carry, ask, askOne, explainer, consumed };
 }
 
 /** One connection, and what is told of an event to it. */
@@ -302,4 +316,146 @@ test('there is no answer for a connection that is not there, and without one it 
   assert.equal(explainer.explain('none', place), undefined);
   const answer = explainer.explain(undefined, place);
   assert.deepEqual([answer?.connection, answer?.consumed, answer?.subscriptions], [null, null, []]);
+});
+
+/** Much more than the events of a test take. */
+const ROOM = 1_000_000;
+
+test('an event that came while nothing was recorded is known to have come, and its filter is computed', () => {
+  const filter = filterOn('role', (event, viewer) => {
+    return (event as { to: string }).to === (viewer as { role: string }).role;
+  });
+  const { time, bus, connect, subscribe, askOne } = setUp({ binding: { filter } }, ROOM);
+  const [ann, bob] = [connect(person('ann', 'buyer')), connect(person('bob', 'seller'))];
+  for (const one of [ann, bob]) subscribe(one);
+  time.advance(1_500);
+  bus.carry('bids:id=a', 0, { to: 'buyer' });
+  const [told, kept] = [askOne(ann), askOne(bob)];
+  assert.deepEqual([told.verdict, kept.verdict], ['let through', 'filtered out']);
+  assert.equal(textOf(told, 'channel'), 'it came over bids:id=a at 2026-07-01T00:00:01.500Z');
+  assert.equal(
+    textOf(told, 'filter'),
+    'computed now, with the viewer as it is now: the event is let through',
+  );
+  assert.equal(
+    textOf(told, 'execute'),
+    'whether the client had subscribed by then, and what it was sent, is known of events that are recorded',
+  );
+  assert.equal(
+    textOf(kept, 'filter'),
+    'computed now, with the viewer as it is now: @filter keeps the event back',
+  );
+});
+
+test('of an event that is recorded the recording tells, though it is kept too', async () => {
+  const { bus, carry, connect, subscribe, askOne } = setUp({}, ROOM);
+  const ann = connect();
+  subscribe(ann);
+  bus.carry('bids:id=a', 0, {});
+  assert.equal(askOne(ann, 0).verdict, 'let through');
+  await carry(1);
+  assert.equal(askOne(ann, 1).verdict, 'delivered');
+  assert.equal(askOne(ann, 0).verdict, 'let through');
+});
+
+test('a filter that fails lets no event through when it is computed later, as when it was dispatched', () => {
+  const filter = filterOn(undefined, () => {
+    throw new Error('on purpose');
+  });
+  const { bus, connect, subscribe, askOne } = setUp({ binding: { filter } }, ROOM);
+  const ann = connect();
+  subscribe(ann);
+  bus.carry('bids:id=a', 0, {});
+  assert.equal(askOne(ann).verdict, 'filtered out');
+});
+
+test('an event from before the connection was opened is told as such', () => {
+  const { time, bus, connect, subscribe, askOne } = setUp({}, ROOM);
+  subscribe(connect());
+  bus.carry('bids:id=a', 0, {});
+  time.advance(2_000);
+  const late = connect();
+  subscribe(late);
+  const said = askOne(late);
+  assert.equal(said.verdict, 'before it connected');
+  assert.equal(textOf(said, 'connect'), 'the connection was opened later, at 2026-07-01T00:00:02.000Z');
+});
+
+test('an event that is too large to be kept has no filter to compute, and one without a filter needs none', () => {
+  const filter = filterOn(undefined, () => true);
+  for (const [binding, verdict] of [
+    [{ filter }, 'not kept'],
+    [{}, 'let through'],
+  ] as const) {
+    const { bus, connect, subscribe, askOne } = setUp({ binding }, 500);
+    const ann = connect();
+    subscribe(ann);
+    bus.carry('bids:id=a', 0, { text: 'x'.repeat(1_000) });
+    assert.equal(askOne(ann).verdict, verdict);
+  }
+});
+
+test('an event that was consumed here, and has not come, is explained without a recording', () => {
+  const { consumed, connect, subscribe, askOne } = setUp({}, ROOM);
+  const ann = connect();
+  subscribe(ann);
+  const consume = (offset: number, id: string, step: 'published' | 'unsubscribed'): void => {
+    const record = { topic: 'bids', partition: 0, offset, key: null };
+    const channels = ['bids', `bids:id=${id}`];
+    consumed.listener({ step: 'routed', record, keys: ['id'], event: { id }, channels });
+    consumed.listener({ step, record });
+  };
+  consume(0, 'b', 'unsubscribed');
+  consume(1, 'a', 'unsubscribed');
+  consume(2, 'a', 'published');
+  assert.deepEqual(
+    [0, 1, 2].map((offset) => askOne(ann, offset).verdict),
+    ['other channel', 'not published', 'did not reach this process'],
+  );
+});
+
+test('the last five events of a topic, and of a key, are those consumed and those that came', () => {
+  const { time, bus, consumed, connect, subscribe, explainer } = setUp({}, ROOM);
+  const ann = connect();
+  subscribe(ann);
+  for (let offset = 0; offset < 8; offset += 1) {
+    const record = { topic: 'bids', partition: 1, offset, key: Buffer.from(offset < 6 ? 'S1' : 'S2') };
+    consumed.listener({ step: 'routed', record, keys: ['id'], event: {}, channels: ['bids'] });
+    time.advance(1);
+  }
+  bus.carry('bids:id=a', 20, { id: 'S1' });
+  bus.carry('bids:id=a', 21, { id: 5 }, { key: 'S2' });
+  const last = (key?: string, partition?: number): string[] =>
+    (explainer.last(ann.id, { topic: 'bids', partition, key })?.events ?? []).map(
+      (event) => `${event.partition}/${event.offset}`,
+    );
+  assert.deepEqual(last(), ['0/21', '0/20', '1/7', '1/6', '1/5']);
+  assert.deepEqual(last('S1'), ['0/20', '1/5', '1/4', '1/3', '1/2']);
+  assert.deepEqual(last('S2'), ['0/21', '1/7', '1/6']);
+  assert.deepEqual(last('5'), ['0/21']);
+  assert.deepEqual(last('S2', 1), ['1/7', '1/6']);
+  assert.deepEqual(last('S3'), []);
+  assert.equal(explainer.last('none', { topic: 'bids', partition: undefined, key: undefined }), undefined);
+  const known = explainer.last(undefined, { topic: 'bids', partition: undefined, key: undefined });
+  const since = '2026-07-01T00:00:00.000Z';
+  assert.deepEqual(known?.kept, { consumed: { since, events: 8 }, arrived: { since, events: 2 } });
+});
+
+test('events of a key that are recorded are found though they are not among the last any more', () => {
+  const { time, consumed, explainer } = setUp({}, ROOM);
+  explainer.explain(undefined, { topic: 'bids', partition: 0, offset: 0 });
+  for (let offset = 0; offset < 100; offset += 1) {
+    const record = { topic: 'bids', partition: 0, offset, key: null };
+    const id = offset === 3 ? 'S1' : 'other';
+    consumed.listener({
+      step: 'routed',
+      record,
+      keys: ['id'],
+      event: { id },
+      channels: ['bids', `bids:id=${id}`],
+    });
+    time.advance(1);
+  }
+  const found = explainer.last(undefined, { topic: 'bids', partition: undefined, key: 'S1' });
+  assert.deepEqual(found?.events, [{ partition: 0, offset: 3, at: '2026-07-01T00:00:00.003Z' }]);
 });

@@ -30,11 +30,18 @@ const subscription = (verdict: Verdict): SubscriptionExplanation => ({
   steps: [{ step: 'own', text: 'as the holder says' }],
 });
 
+const kept = (since: string): Explanation['kept'] => ({
+  consumed: { since, events: 0 },
+  arrived: { since, events: 0 },
+});
+
 function answer(process: string, more: Partial<Explanation> = {}): Answer {
   const explanation = {
     connection: null,
+    opened: null,
     event: { topic: 'bids', partition: 0, offset: 1 },
     recording: { since: SINCE, until: SINCE, events: 0 },
+    kept: kept(SINCE),
     consumed: null,
     subscriptions: [],
     ...more,
@@ -47,6 +54,7 @@ function saidOf(verdict: Verdict, consumed: Consumed, since = SINCE): readonly s
   const holder = answer('b', {
     connection: '4',
     recording: { since, until: SINCE, events: 1 },
+    kept: kept(since),
     subscriptions: [subscription(verdict)],
   });
   const { subscriptions } = merged(holder, [answer('c'), answer('a', { consumed })]);

@@ -9,6 +9,7 @@ const TEN_MINUTES = 600_000;
 
 const connection = (id: string): WatchedConnection => ({
   id,
+  openedAt: 0,
   viewer: {},
   sendQueue: { slowSince: undefined, waitingBytes: 0 },
 });

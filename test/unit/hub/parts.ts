@@ -223,6 +223,7 @@ interface SetUp {
   readonly budget?: Flusher;
   readonly historyRoom?: ByteSource;
   readonly tracing?: Tracing;
+  readonly arrivals?: HubOptions['arrivals'];
   readonly topics?: ReadonlyMap<string, { readonly history: HistorySettings }>;
   readonly maxKept?: number;
   readonly maxDocuments?: number;
@@ -281,6 +282,7 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
     gapPolicy: options.gapPolicy ?? 'close',
     trace: options.steps ?? { listener: options.trace },
     tracing: options.tracing,
+    arrivals: options.arrivals,
   });
   const value = async (
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',

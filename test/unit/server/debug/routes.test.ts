@@ -34,7 +34,7 @@ const emptyHub = {
 const hub = { inspect: (_limit: number) => emptyHub, groups: table(), channels: table() };
 
 const inspectable: DebugOptions['inspectable'] = {
-  explainer: { explain: () => undefined },
+  explainer: { explain: () => undefined, last: () => undefined },
   hub,
   connections: {
     inspect: () => ({ count: 0 }),

@@ -1,0 +1,71 @@
+import type { Json } from '../lazy/reads.ts';
+import type { Message } from '../events/message.ts';
+import type { EventFilter } from '../graph/graph.ts';
+import type { Explained, ExplainedStep } from './explanation.ts';
+import { messageOf, type KeptArrived } from './recently-arrived.ts';
+import { shownList } from './shown-list.ts';
+
+interface Plan {
+  readonly channels: readonly string[];
+  readonly filter?: EventFilter | undefined;
+}
+
+interface Connection {
+  readonly viewer: Json;
+  /** Seconds since 1970. */
+  readonly openedAt: number;
+}
+
+/**
+ * What is known of a message that came while nothing was recorded: when, over which channels, and what the filter makes of
+ * it now. Undefined: it has not come over a channel of the subscription.
+ */
+export function arrived(plan: Plan, kept: KeptArrived, connection: Connection): Explained | undefined {
+  const over = kept.channels.filter((channel) => plan.channels.includes(channel));
+  if (over.length === 0) return undefined;
+  const at = new Date(kept.at).toISOString();
+  const came: ExplainedStep = { step: 'channel', text: `it came over ${shownList(over)} at ${at}` };
+  if (kept.at < connection.openedAt * 1_000) {
+    const opened = new Date(connection.openedAt * 1_000).toISOString();
+    const text = `the connection was opened later, at ${opened}`;
+    return { verdict: 'before it connected', steps: [came, { step: 'connect', text }] };
+  }
+  const { filter } = plan;
+  if (filter === undefined) return { verdict: 'let through', steps: [came, NOT_KNOWN] };
+  const message = messageOf(kept);
+  if (message === undefined) {
+    const text =
+      'it takes more room than there is for the last events, so that its filter can not be computed';
+    return { verdict: 'not kept', steps: [came, { step: 'filter', text }] };
+  }
+  const { verdict, steps } = filtered(filter, message, connection.viewer);
+  return { verdict, steps: [came, ...steps] };
+}
+
+/** A ring of the last messages says nothing of it. */
+const NOT_KNOWN: ExplainedStep = {
+  step: 'execute',
+  text: 'whether the client had subscribed by then, and what it was sent, is known of events that are recorded',
+};
+
+function filtered(filter: EventFilter, { event }: Message, viewer: Json): Explained {
+  const { directive, compared } = filter.compared?.(event, viewer) ?? {
+    directive: '@filter',
+    compared: [],
+  };
+  const passes = doesPass(filter, event, viewer);
+  const lets = passes ? 'the event is let through' : `${directive} keeps the event back`;
+  const text = `computed now, with the viewer as it is now: ${lets}`;
+  const step: ExplainedStep = { step: 'filter', text, compared };
+  if (passes) return { verdict: 'let through', steps: [step, NOT_KNOWN] };
+  return { verdict: directive === '@auth' ? 'unauthorised' : 'filtered out', steps: [step] };
+}
+
+/** As when it is dispatched: a filter that fails lets no event through. */
+function doesPass(filter: EventFilter, event: Message['event'], viewer: Json): boolean {
+  try {
+    return filter.passes(event, viewer);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Explanation, LastEvents } from './explanation.ts';
+import { merged, recordingOf, type Answer, type MergedExplanation, type Recording } from './merged.ts';
+
+/** As parameters of `/debug/explain`. Without partition and offset it is of the last events, those of the key if there is one. */
+export interface Question {
+  readonly connection?: string;
+  readonly topic: string;
+  readonly partition?: string;
+  readonly offset?: string;
+  readonly key?: string;
+}
+
+/** One process that can be asked. */
+export interface AskedProcess {
+  /** `http://127.0.0.1:4001, worker 2`. */
+  readonly name: string;
+  /** @throws if it can't be asked, or refuses */
+  ask(question: Question): Promise<unknown>;
+}
+
+export interface Explanations {
+  /** Of each event, the last one last. */
+  readonly explanations: readonly MergedExplanation[];
+  /** What each process knows of the topic. */
+  readonly recordings: readonly Recording[];
+  /** Which of the others could not be asked, and why. */
+  readonly faults: readonly string[];
+}
+
+/** Of the last events, in one answer. */
+const MOST_EVENTS = 5;
+
+/**
+ * Asks processes of one or more pods, and makes one answer of theirs. Runs in the command line, and in browsers for the page
+ * at `/debug/`.
+ *
+ * @param holder has the connection, if one is asked for
+ * @throws what asking the holder throws
+ */
+export async function askAll(
+  question: Question,
+  holder: AskedProcess,
+  others: readonly AskedProcess[],
+): Promise<Explanations> {
+  const faults = new Set<string>();
+  const { connection: _, ...event } = question;
+  const askEach = async <T>(place: Partial<Question>): Promise<[Named<T>, ...Named<T>[]]> => {
+    const named = async (process: AskedProcess, asked: Question): Promise<Named<T>> => ({
+      process: process.name,
+      answer: (await process.ask({ ...asked, ...place })) as T,
+    });
+    const [first, ...rest] = await Promise.all([
+      named(holder, question),
+      ...others.map((process) =>
+        named(process, event).catch((error: unknown) => {
+          faults.add(`${process.name} could not be asked: ${(error as Error).message}`);
+          return undefined;
+        }),
+      ),
+    ]);
+    return [first, ...rest.filter((answer) => answer !== undefined)];
+  };
+  const explain = async (place: Partial<Question>): Promise<MergedExplanation> => {
+    const [first, ...rest] = (await askEach<Explanation>(place)).map(({ process, answer }): Answer => ({
+      process,
+      explanation: answer,
+    }));
+    return merged(first as Answer, rest);
+  };
+  if (question.offset !== undefined) {
+    const explanation = await explain({});
+    return { explanations: [explanation], recordings: explanation.recordings, faults: [...faults] };
+  }
+  const answers = await askEach<LastEvents>({});
+  const explanations: MergedExplanation[] = [];
+  for (const { partition, offset } of lastOf(answers.map(({ answer }) => answer.events))) {
+    explanations.push(await explain({ partition: `${partition}`, offset: `${offset}` }));
+  }
+  const recordings = answers.map(({ process, answer }) => recordingOf(process, answer));
+  return { explanations, recordings, faults: [...faults] };
+}
+
+interface Named<T> {
+  readonly process: string;
+  readonly answer: T;
+}
+
+/** Each event once, as it was consumed by one process and has come to others. */
+function lastOf(lists: readonly LastEvents['events'][]): LastEvents['events'] {
+  const places = new Map<string, LastEvents['events'][number]>();
+  for (const event of lists.flat()) {
+    const name = `${event.partition}/${event.offset}`;
+    if ((places.get(name)?.at ?? event.at) >= event.at) places.set(name, event);
+  }
+  return [...places.values()]
+    .toSorted((one, other) => (one.at === other.at ? one.offset - other.offset : one.at < other.at ? -1 : 1))
+    .slice(-MOST_EVENTS);
+}

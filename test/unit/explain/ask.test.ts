@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { askAll, type AskedProcess, type Question } from '../../../src/explain/ask.ts';
+import type { Explanation, Known, LastEvents } from '../../../src/explain/explanation.ts';
+
+const SINCE = '2026-07-01T12:00:00.000Z';
+
+const KNOWN: Known = {
+  recording: { since: SINCE, until: SINCE, events: 0 },
+  kept: { consumed: { since: SINCE, events: 0 }, arrived: { since: SINCE, events: 0 } },
+};
+
+/** A process that knows of these events of partition 0, and notes what it is asked. */
+function processOf(name: string, events: Readonly<Record<number, string>>) {
+  const questions: Question[] = [];
+  const answer = (question: Question): LastEvents | Explanation => {
+    const { offset, topic, connection = null } = question;
+    if (offset === undefined) {
+      const known = Object.entries(events).map(([at, time]) => ({
+        partition: 0,
+        offset: Number(at),
+        at: time,
+      }));
+      return { ...KNOWN, events: known };
+    }
+    const consumed = events[Number(offset)] === undefined ? null : { at: events[Number(offset)] ?? '' };
+    return {
+      ...KNOWN,
+      connection,
+      opened: null,
+      event: { topic, partition: 0, offset: Number(offset) },
+      consumed: consumed && {
+        ...consumed,
+        outcome: 'passed over',
+        channels: [],
+        isPublished: null,
+        steps: [],
+      },
+      subscriptions: [],
+    };
+  };
+  const process: AskedProcess = {
+    name,
+    ask: (question) => {
+      questions.push(question);
+      return Promise.resolve(answer(question));
+    },
+  };
+  return { process, questions };
+}
+
+const failing: AskedProcess = { name: 'c', ask: () => Promise.reject(new Error('it is away')) };
+
+const at = (seconds: number): string => `2026-07-01T12:00:0${seconds}.000Z`;
+
+test('the last events of all processes are explained by all of them, the last one last', async () => {
+  const holder = processOf('a', { 3: at(3), 4: at(5), 5: at(5) });
+  const other = processOf('b', { 1: at(1), 2: at(2), 4: at(4), 6: at(6) });
+  const question = { connection: '4', topic: 'bids', key: 'S1' };
+  const { explanations, recordings, faults } = await askAll(question, holder.process, [
+    other.process,
+    failing,
+  ]);
+  assert.deepEqual(
+    explanations.map(({ event, connection, consumedBy }) => [event.offset, connection, consumedBy]),
+    [
+      [2, '4', 'b'],
+      [3, '4', 'a'],
+      [4, '4', 'a'],
+      [5, '4', 'a'],
+      [6, '4', 'b'],
+    ],
+  );
+  assert.deepEqual(
+    recordings.map(({ process }) => process),
+    ['a', 'b'],
+  );
+  assert.deepEqual(faults, ['c could not be asked: it is away']);
+  const place = { partition: '0', offset: '2' };
+  assert.deepEqual(holder.questions.slice(0, 2), [question, { ...question, ...place }]);
+  // An id is one of the first process.
+  assert.deepEqual(other.questions.slice(0, 2), [
+    { topic: 'bids', key: 'S1' },
+    { topic: 'bids', key: 'S1', ...place },
+  ]);
+});
+
+test('one event is asked for once, and recordings are told though no event is found', async () => {
+  const one = processOf('a', {});
+  const asked = { topic: 'bids', partition: '0', offset: '7' };
+  const { explanations } = await askAll(asked, one.process, []);
+  assert.deepEqual([explanations.length, one.questions], [1, [asked]]);
+  const none = await askAll({ topic: 'bids' }, one.process, []);
+  assert.deepEqual([none.explanations.length, none.recordings.length], [0, 1]);
+});
+
+test('nothing is answered where the process with the connection can not be asked', async () => {
+  const other = processOf('b', {});
+  await assert.rejects(askAll({ topic: 'bids' }, failing, [other.process]), /it is away/);
+});
