@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../helpers/eventually.ts';
-import type { GatewayProcess } from '../helpers/gateway.ts';
-import { needs } from '../helpers/services.ts';
+import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { subscribed as subscribedTo } from '../helpers/graphql-client.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
+import { kcat } from '../helpers/kcat.ts';
+import { needs, podSettings } from '../helpers/services.ts';
+import { createTopic } from '../helpers/topic.ts';
 import { answerOf, BID, gatewayOf, publish, subscribed } from './explained-bids.ts';
 import { openQuietPage } from './quiet-page.ts';
 
@@ -67,7 +71,7 @@ test(
     const page = await open(t, gateway);
     await page
       .locator('.answer')
-      .getByText(/^Name an event, and the connection/)
+      .getByText(/^Name a topic, a key or an event of it, and the connection/)
       .waitFor();
     const offset = (await publish(gateway, BID)) + 1;
     for (const [label, value] of [
@@ -122,5 +126,51 @@ test(
     const page = await open(t, gateway, event);
     await partOf(page, 'Consumed').locator('.verdict').getByText('routed', { exact: true }).waitFor();
     assert.equal(await page.locator('.answer section').count(), 1);
+  },
+);
+
+test(
+  'by a key all workers of the pod are asked for its last events, though nothing was recorded',
+  needs('chromium', 'kafka', 'redis', 'kcat'),
+  async (t) => {
+    const topic = await createTopic(t);
+    const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic), WORKERS: '2' };
+    const gateway = await startReady(t, settings);
+    const client = await subscribedTo(t, gateway, { query: 'subscription { item(id: "7") { id n } }' });
+    const workers = ['1', '2'];
+    const connections = await Promise.all(
+      workers.map(async (worker) => {
+        const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
+        const { rows } = (await response.json()) as { rows: readonly { id: string }[] };
+        return rows.map(({ id }) => ({ worker, id }));
+      }),
+    );
+    const [{ worker, id } = { worker: '', id: '' }] = connections.flat();
+    await kcat(t, topic, [
+      { key: 'k', value: '{"id":"7","n":1}' },
+      { key: 'k', value: '{"id":"8","n":2}' },
+    ]);
+    await client.until(1);
+    const page = await open(t, gateway, { connection: id, topic, worker });
+    await page.getByLabel('Key', { exact: true }).fill('7');
+    const verdict = partOf(page, 'item').locator('.verdict');
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.locator('.answer[aria-busy=false]').waitFor();
+      assert.deepEqual(await verdict.allInnerTexts(), ['let through']);
+      const consumed = await partOf(page, 'Consumed').innerText();
+      assert.match(consumed, /at 20\S+ by worker [12]/);
+      assert.match(consumed, /by id "7" to /);
+    });
+    assert.equal(await page.locator('.answer h2').innerText(), `${topic} 0/0, connection ${id}`);
+    for (const one of workers) {
+      await page
+        .locator('.answer')
+        .getByText(new RegExp(`^worker ${one}: of ${topic}, \\d+ events? recorded since`))
+        .waitFor();
+    }
+    const command = `sluice explain --connection '${id}' --topic '${topic}' --key '7' --worker '${worker}' --url '${gateway.adminUrl}' --url …`;
+    assert.equal(await page.locator('.answer code').last().innerText(), command);
+    await assertFits(page);
   },
 );

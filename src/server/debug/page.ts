@@ -28,6 +28,11 @@ const FILES = [
   'tables.js',
 ];
 
+/** What the page has in common with the command line, compiled. */
+const SHARED = ['ask.js', 'consumed.js', 'merged.js', 'shown-list.js'].map((name) =>
+  path.join(import.meta.dirname, '../../explain', name),
+);
+
 /** Content security policy: only the gateway's own files, and requests to the gateway only. */
 const POLICY = [
   "default-src 'none'",
@@ -53,7 +58,8 @@ export class DebugPage {
   /** @throws if the build has not copied the page's files to their folder */
   static async load(): Promise<DebugPage> {
     const page = await readFile(path.join(FOLDER, PAGE), 'utf8');
-    return new DebugPage(page, await StaticFiles.load(FILES.map((name) => path.join(FOLDER, name))));
+    const files = FILES.map((name) => path.join(FOLDER, name));
+    return new DebugPage(page, await StaticFiles.load([...files, ...SHARED]));
   }
 
   readonly handle: Handle = (request, response, name) => {

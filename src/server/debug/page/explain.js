@@ -1,13 +1,15 @@
 /* Runs in the browser: why a connection did, or did not, get an event. */
 import { fetchJson } from './api.js';
+import { askAll } from './ask.js';
 import { element } from './elements.js';
-import { explanation } from './explanation.js';
+import { explanations } from './explanation.js';
 
 const FIELDS = [
-  { name: 'connection', title: 'Connection', hint: 'id, may be empty', isOptional: true },
-  { name: 'topic', title: 'Topic' },
-  { name: 'partition', title: 'Partition', inputMode: 'numeric' },
-  { name: 'offset', title: 'Offset', inputMode: 'numeric' },
+  { name: 'connection', title: 'Connection', hint: 'id, may be empty' },
+  { name: 'topic', title: 'Topic', isRequired: true },
+  { name: 'key', title: 'Key', hint: 'may be empty' },
+  { name: 'partition', title: 'Partition', hint: 'any', inputMode: 'numeric' },
+  { name: 'offset', title: 'Offset', hint: 'the last ones', inputMode: 'numeric' },
 ];
 
 export class ExplainView {
@@ -39,7 +41,8 @@ export class ExplainView {
         element('p', {
           className: 'hint',
           textContent:
-            'Why a connection did, or did not, get an event: how it was routed, filtered, executed and written.',
+            'Why a connection did, or did not, get an event: how it was routed, filtered, executed and written. All workers of ' +
+            'this pod are asked; the connection is one of the worker that is chosen above.',
         }),
         form,
         this.#answer,
@@ -53,7 +56,7 @@ export class ExplainView {
       if (document.activeElement !== input) input.value = this.#state.get(name) ?? '';
     }
     const parameters = Object.fromEntries(FIELDS.map(({ name }) => [name, this.#state.get(name)]));
-    if (FIELDS.some(({ name, isOptional }) => !isOptional && parameters[name] === undefined)) {
+    if (FIELDS.some(({ name, isRequired }) => isRequired && parameters[name] === undefined)) {
       this.#asked = '';
       this.#answer.replaceChildren(nothingAsked((view) => this.#state.hashOf(view)));
       return;
@@ -61,23 +64,27 @@ export class ExplainView {
     const question = JSON.stringify([parameters, this.#state.worker]);
     if (question === this.#asked) return;
     this.#asked = question;
-    void this.#ask({ ...parameters, worker: this.#state.worker });
+    const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+    void this.#ask(Object.fromEntries(given), this.#state.worker || '1');
   }
 
-  async #ask(parameters) {
+  async #ask(question, worker) {
     this.#answer.setAttribute('aria-busy', 'true');
     this.#answer.replaceChildren(element('p', { className: 'hint', textContent: 'Asking …' }));
     const asked = this.#asked;
-    const answer = await fetchJson('explain', parameters).then(explanation, explained);
+    const answer = await ask(question, worker).then(
+      (answers) => explanations({ ...question, worker }, answers),
+      explained,
+    );
     if (asked !== this.#asked) return;
     this.#answer.setAttribute('aria-busy', 'false');
     this.#answer.replaceChildren(answer);
   }
 
-  #field({ name, title, hint, isOptional = false, inputMode = 'text' }) {
+  #field({ name, title, hint, isRequired = false, inputMode = 'text' }) {
     const input = element('input', {
       name,
-      required: !isOptional,
+      required: isRequired,
       inputMode,
       autocomplete: 'off',
       spellcheck: false,
@@ -87,6 +94,18 @@ export class ExplainView {
     this.#inputs.set(name, input);
     return element('label', { children: [title, input] });
   }
+}
+
+const processOf = (name) => ({
+  name: `worker ${name}`,
+  ask: (question) => fetchJson('explain', { ...question, worker: name }),
+});
+
+/** @param worker that has the connection */
+async function ask(question, worker) {
+  const { workers } = await fetchJson('workers');
+  const others = workers.map((one) => `${one.worker}`).filter((name) => name !== worker);
+  return askAll(question, processOf(worker), others.map(processOf));
 }
 
 function explained(error) {
@@ -99,11 +118,11 @@ function nothingAsked(hashOf) {
   return element('p', {
     className: 'empty',
     children: [
-      'Name an event, and the connection that did or did not get it: each row of ',
+      'Name a topic, a key or an event of it, and the connection that did or did not get it: each row of ',
       link('connections', 'Connections'),
       ' and ',
       link('partitions', 'Partitions'),
-      ' leads here. The first question begins a recording, so that events from then on can be explained.',
+      ' leads here. The first question begins a recording, which tells more of events from then on.',
     ],
   });
 }

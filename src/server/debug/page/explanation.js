@@ -6,6 +6,8 @@ import { whole } from './format.js';
 const TONES = {
   'filtered out': 'meant',
   'other channel': 'meant',
+  'before it connected': 'meant',
+  'let through': 'good',
   'other topic': 'meant',
   delivered: 'good',
   'executed with an error': 'bad',
@@ -18,22 +20,57 @@ const TONES = {
   'held by a throttle': 'slow',
 };
 
-/** @param answer as the gateway has given it */
-export function explanation({ connection, event, recording, consumed, subscriptions }) {
+/**
+ * @param question that was asked, and the worker that has the connection
+ * @param answers as `askAll` has given them
+ */
+export function explanations(question, { explanations: all, recordings, faults }) {
+  return element('div', {
+    children: [
+      ...all.map(explanation),
+      all.length === 0 ? note(`None of the last events of ${question.topic} is such a one.`) : undefined,
+      ...recordings.map((one) => recording(question.topic, one)),
+      ...faults.map(note),
+      otherPods(question),
+    ],
+  });
+}
+
+function explanation({ connection, event, consumed, consumedBy, subscriptions }) {
   const { topic, partition, offset } = event;
   const of = connection === null ? '' : `, connection ${connection}`;
   return element('article', {
     children: [
       element('h2', { textContent: `${topic} ${partition}/${offset}${of}` }),
-      consumption(consumed),
+      consumption(consumed, consumedBy),
       ...subscriptions.map(subscription),
       connection !== null && subscriptions.length === 0
         ? note('The connection has no subscription, and @auth has refused it none.')
         : undefined,
-      note(
-        `Of ${topic}, ${events(recording.events)} recorded since ${timeOf(recording.since)}; ` +
-          `until ${timeOf(recording.until)}, unless you ask again.`,
-      ),
+    ],
+  });
+}
+
+function recording(topic, { process, since, until, events: recorded, kept: { consumed, arrived } }) {
+  return note(
+    `${process}: of ${topic}, ${events(recorded)} recorded since ${timeOf(since)}; ` +
+      `until ${timeOf(until)}, unless you ask again. Of the last events it keeps ` +
+      `${whole(consumed.events)} consumed since ${timeOf(consumed.since)}, ` +
+      `${whole(arrived.events)} that came since ${timeOf(arrived.since)}.`,
+  );
+}
+
+/** A page may ask its own pod only: see the content security policy. */
+function otherPods(question) {
+  const options = Object.entries({ ...question, url: location.origin }).map(
+    ([name, value]) => `--${name} '${value.replaceAll("'", String.raw`'\''`)}'`,
+  );
+  return element('p', {
+    className: 'hint',
+    children: [
+      'Other pods are asked by ',
+      element('code', { textContent: `sluice explain ${options.join(' ')} --url …` }),
+      ', with the URL of the admin port of each.',
     ],
   });
 }
@@ -44,14 +81,14 @@ const timeOf = (iso) => new Date(iso).toLocaleTimeString();
 const label = (text) =>
   element('span', { className: `verdict ${TONES[text] ?? ''}`.trim(), textContent: text });
 
-function consumption(consumed) {
+function consumption(consumed, consumedBy) {
   if (consumed === null) {
-    return section('Consumed', 'not by this process', [
-      note('Not since the recording began: the process that consumes the partition knows how it was routed.'),
+    return section('Consumed', 'not by this pod', [
+      note('As far as it knows: the process that consumes the partition knows how it was routed.'),
     ]);
   }
   return section('Consumed', consumed.outcome, [
-    list([{ step: 'consume', text: `at ${consumed.at}` }, ...consumed.steps]),
+    list([{ step: 'consume', text: `at ${consumed.at} by ${consumedBy}` }, ...consumed.steps]),
   ]);
 }
 
