@@ -30,7 +30,7 @@ import { brokerHandle } from './kafkajs-broker.ts';
 const test = testNeeding('kafka-jars', 'kcat');
 
 /** Of both protocols. */
-const SESSION_MS = 2_000;
+const SESSION_MS = 4_000;
 
 const scope = fileScope();
 let starting: Promise<GuardedKafka> | undefined;
