@@ -78,18 +78,30 @@ export async function publish({ bus }: Pod, payloads: readonly string[]): Promis
 /** @param channel one of the pod's own, or of one of its connections */
 const podOf = (channel: string): string => channel.replace(/:\d+$/, '');
 
+interface BeatsOptions {
+  readonly prefix?: string;
+  /** How many pods there are at least. */
+  readonly least?: number;
+}
+
 /** Until each pod of a server has sent itself so many messages, over whichever connections. */
-export async function beats(client: Redis, count: number, prefix = 'faults:'): Promise<void> {
+export async function beats(
+  client: Redis,
+  count: number,
+  { prefix = 'faults:', least = 1 }: BeatsOptions = {},
+): Promise<void> {
   const listening = client.duplicate();
   const seen = new Map<string, number>();
   listening.on('pmessage', (_pattern, channel: string) =>
     seen.set(podOf(channel), (seen.get(podOf(channel)) ?? 0) + 1),
   );
   await listening.psubscribe(`${prefix}@pod:*:*`);
-  const pods = new Set(
-    (await client.pubsub('CHANNELS', `${prefix}@pod:*`)).map((channel) => podOf(String(channel))),
-  );
-  assert.notEqual(pods.size, 0);
+  const pods = await eventually(async () => {
+    const channels = await client.pubsub('CHANNELS', `${prefix}@pod:*`);
+    const found = new Set(channels.map((channel) => podOf(String(channel))));
+    assert.ok(found.size >= least, `expected ${least} pods that listen, got ${found.size}`);
+    return found;
+  });
   await eventually(() => {
     const few = [...pods].filter((pod) => (seen.get(pod) ?? 0) < count);
     assert.deepEqual(few, [], 'pods whose messages to themselves have not come');

@@ -433,7 +433,7 @@ test('redis: a pod that hears another epoch begin keeps its channels in that one
   const epoch = positionOf(pod.inbox.messages[2] ?? '')?.epoch;
   await eventually(async () => assert.equal(await client.exists(`${STATE_KEY}:${epoch}:${CHANNEL}`), 1));
   // What was heard in an epoch counts from the next heartbeat on.
-  await beats(client, 2, PREFIX);
+  await beats(client, 2, { prefix: PREFIX });
   await pod.cutOff();
   await publish(other, 4);
   pod.relay.admit();

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Client } from 'graphql-ws';
+import type { Redis } from 'ioredis';
 import type { Kafka } from 'kafkajs';
+import { beats } from '../contract/redis-fault-pods.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
@@ -26,7 +28,7 @@ const LAST_MS = 5_000;
 
 const KILLS = 4;
 
-/** Of one pod before a fault: 3 s, within which each pod hears how far the other has come since partitions were assigned. */
+/** Of one pod before a fault. */
 const PUBLISHES_BEFORE = 150;
 
 const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { id n partition } }';
@@ -244,8 +246,9 @@ export type Happen = (stream: StreamWithRedis) => Promise<void>;
 /** Redis closes the connections of these types, those of both pods, again and again. */
 export const kill =
   (...types: readonly string[]): Happen =>
-  async ({ t, redis, flow }) => {
+  async ({ t, redis, topic, flow }) => {
     const client = await redisAdmin(t, redis);
+    await untilKnown(client, topic);
     for (let times = 0; times < KILLS; times += 1) {
       for (const type of types) {
         await eventually(async () => {
@@ -253,9 +256,17 @@ export const kill =
           assert.ok(closed >= PODS, `expected ${PODS} connections of type ${type}, got ${closed}`);
         });
       }
-      await flow();
+      await Promise.all([flow(), untilKnown(client, topic)]);
     }
   };
+
+/**
+ * Each pod knows how far the other has come, which reads again what it then misses: between two heartbeats the other one says
+ * so, and one of two that follow was sent after that.
+ */
+async function untilKnown(client: Redis, topic: string): Promise<void> {
+  for (let times = 0; times < 2; times += 1) await beats(client, 2, { prefix: `${topic}:`, least: PODS });
+}
 
 /** What became of a stream to pods with a Redis of their own. */
 export async function accountWithRedis(
