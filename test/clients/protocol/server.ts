@@ -19,7 +19,7 @@ export interface Server {
 }
 
 /** Of both: longer than a handshake on a busy machine, since only those cases wait for it that are about it. */
-const INIT_TIMEOUT_MS = 2_000;
+const INIT_TIMEOUT_MS = 10_000;
 export const MAX_PAYLOAD_BYTES = 100_000;
 
 /** How long `slow` takes, and a connection that asks for it. */
@@ -62,6 +62,8 @@ export async function startSluice(scope: Scope): Promise<Server> {
   const gateway = await startGateway(scope, {
     GRAPH: await graphFolder(scope, { 'schema.graphql': schema, 'graph.js': GRAPH }),
     INIT_TIMEOUT_MS: String(INIT_TIMEOUT_MS),
+    // Of graphql-ws there is none.
+    EXECUTE_TIMEOUT_MS: '600000',
     MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD_BYTES),
   });
   const untilListeners = (count: number): Promise<void> => gateway.untilMetric('sluice_subscribers', count);
