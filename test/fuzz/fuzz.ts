@@ -6,6 +6,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import type { Scope } from '../helpers/scope.ts';
 import type { SessionCounts } from './hostile-process.ts';
+import { KINDS } from './session.ts';
 import { Witness } from './witness.ts';
 
 export interface FuzzOptions {
@@ -86,7 +87,14 @@ async function attack(
   let counts: SessionCounts | undefined;
   hostile.on('message', (told) => (counts = told as SessionCounts));
   const exit = once(hostile, 'exit');
-  await Promise.race([delay(seconds * 1_000), once(gateway.child, 'exit'), exit]);
+  const over = Promise.race([once(gateway.child, 'exit'), exit]);
+  await Promise.race([delay(seconds * 1_000), over]);
+  // On a busy machine there has not been a session of each kind by then.
+  const eachKind = eventually(() => {
+    const missing = KINDS.filter((kind) => (counts?.[kind] ?? 0) === 0);
+    if (missing.length > 0) throw new Error(`there has been no session of ${missing.join(', ')}`);
+  });
+  await Promise.race([eachKind.catch(() => undefined), over]);
   if (hostile.connected) hostile.send('stop');
   const [code] = (await exit) as [number | null];
   if (code !== 0 || counts === undefined) {
