@@ -148,8 +148,8 @@ test('a worker in the place of one that was killed, and those after SIGHUP, refu
     return (await Promise.allSettled(again)).filter(({ status }) => status === 'fulfilled').length;
   };
   const listening = () => pod.lines.filter(({ msg }) => msg === 'a worker listens');
-  const [first] = listening();
-  process.kill(Number(first?.['pid']), 'SIGKILL');
+  await pod.untilLine(() => listening().length === 2);
+  process.kill(Number(listening()[0]?.['pid']), 'SIGKILL');
   await pod.untilLine(() => listening().length === 3);
   const afterKill = await letIn();
   pod.child.kill('SIGHUP');
