@@ -38,8 +38,7 @@ test(
     await sender.more(20);
     client.cut();
     await sender.more(20);
-    relay.refuse();
-    await other.untilMetric('sluice_bus_outages_total', 1);
+    await other.untilGrown('sluice_bus_outages_total', () => relay.refuse());
     const greeted = client.connect(other.graphqlUrl);
     await other.untilMetric('sluice_connections', 1);
     assert.deepEqual(client.greetings, [true]);

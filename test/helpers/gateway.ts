@@ -93,6 +93,13 @@ export class GatewayProcess {
     });
   }
 
+  /** Waits until a counter has grown by what this brings about: it may have grown before, and may go on. */
+  async untilGrown(name: string, act: () => unknown): Promise<void> {
+    const before = await this.metric(name);
+    await act();
+    await this.untilAtLeast(name, before + 1);
+  }
+
   async untilReady(): Promise<void> {
     await this.#eventually(async () => {
       const response = await fetch(`${this.adminUrl}/readyz`);

@@ -84,9 +84,10 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'Redis stands still for longer than pods wait for it',
-    async happen({ pods, redis }) {
-      redis.signal('SIGSTOP');
-      for (const pod of pods) await pod.untilMetric('sluice_bus_outages_total', 1);
+    async happen({ pods: [one, other], redis }) {
+      const outages = 'sluice_bus_outages_total';
+      const stop = (): void => redis.signal('SIGSTOP');
+      await one?.untilGrown(outages, () => other?.untilGrown(outages, stop));
       redis.signal('SIGCONT');
     },
     expect: nothingIsMissed,
@@ -95,8 +96,7 @@ const FAULTS: readonly Fault[] = [
     name: `the connections of one pod are half open, with history: ${history}`,
     history,
     async happen({ pods, relays }) {
-      relays[1]?.freeze();
-      await pods[1]?.untilMetric('sluice_bus_outages_total', 1);
+      await pods[1]?.untilGrown('sluice_bus_outages_total', () => relays[1]?.freeze());
     },
     expect: nothingIsMissed,
   })),
