@@ -2,7 +2,8 @@
  * Packages that go into the release instead of being installed with it, each as one file:
  * kafkajs as it is patched here, which a registry does not have; graphql-redis-subscriptions, which would bring an ioredis of
  * its own; graphql-jit, whose version is exact anyhow and which would bring twenty packages; @platformatic/kafka, whose
- * version is exact too, and which would bring packages that package managers refuse for Node.js 20, on which it runs.
+ * version is exact too, and which would bring packages that package managers refuse for Node.js 20, on which it runs;
+ * graphql-ws and graphql-http, which would take the graphql of the project, where that has another than the gateway.
  */
 import { build } from 'esbuild';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,6 +13,8 @@ import { root } from '../ensure.mjs';
 const VENDORED = {
   kafkajs: 'module.exports = require("kafkajs");',
   'graphql-redis-subscriptions': 'export { RedisPubSub } from "graphql-redis-subscriptions";',
+  'graphql-http': 'export { createHandler, parseRequestParams } from "graphql-http";',
+  'graphql-ws': 'export { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer } from "graphql-ws";',
   'graphql-jit': 'export { compileQuery, isCompiledQuery } from "graphql-jit";',
   '@platformatic/kafka': `export {
     AuthenticationError, Connection, NetworkError, ProduceAcks, Reader, ResponseError, TimeoutError, Writer,

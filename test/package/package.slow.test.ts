@@ -12,6 +12,7 @@ import { stagesOf } from '../helpers/deploy/dockerfile.ts';
 import { buildStages } from '../helpers/deploy/image.ts';
 import { GATEWAY_DEFAULTS, untilListening } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
+import { postJson } from '../helpers/http-exchange.ts';
 import { kafkaClient } from '../helpers/kafka-client.ts';
 import { endItself, InstalledPackage, packed } from '../helpers/package/installed.ts';
 import { NPM, PNPM, YARN } from '../helpers/package/managers.ts';
@@ -331,6 +332,17 @@ describe('the package', needs('image-node', 'node-22'), () => {
       await endItself(gateway);
     });
   }
+
+  it('tells clients what is wrong where the project has another graphql than it brings', async (t) => {
+    const other = await InstalledPackage.with(t, NPM, ['graphql@17']);
+    await other.write({ ...GRAPH, 'graph/schema.graphql': schema('orders') });
+    const gateway = await untilListening(other.spawn(t, ['serve'], { ...GATEWAY_DEFAULTS, GRAPH: 'graph' }));
+    const unknown = new Received(graphqlClient(t, gateway.graphqlUrl), 'subscription { no_such }');
+    const { body } = await postJson(`${gateway.httpUrl}/graphql`, { query: '{ no_such }' });
+    for (const told of [JSON.stringify(await unknown.untilEnd()), body])
+      assert.match(told, /Cannot query field \\"no_such\\"/);
+    await endItself(gateway);
+  });
 
   for (const manager of [PNPM, YARN]) {
     it(`is installed by ${manager.name} beside nothing but TypeScript, finds no wrong types there, and serves`, async (t) => {

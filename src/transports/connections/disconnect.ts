@@ -1,4 +1,4 @@
-import { CloseCode } from 'graphql-ws';
+import { CloseCode } from '#graphql-ws';
 import { REVOCATIONS_UNREAD } from '../../auth/refusal.ts';
 
 /** A reason for which the gateway closes a connection. */

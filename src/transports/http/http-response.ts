@@ -1,4 +1,4 @@
-import type { ResponseInit } from 'graphql-http';
+import type { ResponseInit } from '#graphql-http';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { RequestHead } from '../../graph/api/context.ts';
 import { refusal } from './refusals.ts';

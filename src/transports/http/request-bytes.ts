@@ -1,4 +1,4 @@
-import type { RequestParams } from 'graphql-http';
+import type { RequestParams } from '#graphql-http';
 import type { Metrics } from '../../metrics.ts';
 import type { ByteSource, Reservation } from '../../support/byte-budget.ts';
 import { LEFT, podFull, TOO_SLOW, type Refusal } from './refusals.ts';

@@ -1,4 +1,4 @@
-import { parseRequestParams, type Request, type RequestParams, type Response } from 'graphql-http';
+import { parseRequestParams, type Request, type RequestParams, type Response } from '#graphql-http';
 import { namesDocument } from '../../executor/document-id.ts';
 import { isNestedDeeper, MAX_NESTING } from '../../support/json-nesting.ts';
 

@@ -1,5 +1,5 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { createHandler, type Handler, type RequestParams } from 'graphql-http';
+import { createHandler, type Handler, type RequestParams } from '#graphql-http';
 import { TokenRefusal } from '../../auth/refusal.ts';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';

@@ -1,4 +1,4 @@
-import type { Server } from 'graphql-ws';
+import type { Server } from '#graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { Authenticator } from '../../context/authenticator.ts';
 import type { Log } from '../../log.ts';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { GRAPHQL_TRANSPORT_WS_PROTOCOL, type WebSocket as ProtocolSocket } from 'graphql-ws';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL, type WebSocket as ProtocolSocket } from '#graphql-ws';
 import type { GraphQLSchema } from 'graphql';
 import type { RawData, WebSocket } from 'ws';
 import { SendQueue, type SendQueueOwner } from '../delivery/send-queue.ts';

@@ -5,7 +5,7 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
 } from 'graphql';
-import type { SubscribePayload } from 'graphql-ws';
+import type { SubscribePayload } from '#graphql-ws';
 import { PendingQuery } from '../../context/pending-query.ts';
 import type { Queries } from '../../context/queries.ts';
 import type { OperationAdmission } from '../../executor/operation-admission.ts';

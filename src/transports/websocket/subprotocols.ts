@@ -1,4 +1,4 @@
-import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from '#graphql-ws';
 import { parseClientMessage } from './client-message.ts';
 import { NEXT_FRAMES } from './frame.ts';
 import { LEGACY_PROTOCOL, LegacySubprotocol } from './legacy-subprotocol.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { makeServer } from 'graphql-ws';
+import { makeServer } from '#graphql-ws';
 import { WebSocketServer } from 'ws';
 import { headOf, type Authenticator } from '../../context/authenticator.ts';
 import type { Metrics } from '../../metrics.ts';
