@@ -126,6 +126,15 @@ export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEven
 }
 
 /**
+ * While two masters go on, a client came to a pod that hears the one that lacks the event, was told so at once, and has come back
+ * to a pod that hears the other, by a cursor that both have given: it gets the event behind later ones.
+ */
+export function mayComeLate(world: World, { told }: Receiver, event: LedgerEvent): boolean {
+  const wasToldAtOnce = told.some(({ at, afterMs }) => afterMs === undefined && at >= event.at);
+  return wasToldAtOnce && isBehindALostBranch(world, event);
+}
+
+/**
  * A right was taken from the pods while they ran, or a pod took part that knows no history: a script may have failed behind
  * what it has kept; and what a pod publishes, or passes over, without history ends the epoch, and its positions with it.
  */
