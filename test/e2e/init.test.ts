@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
-import { runCli } from '../helpers/gateway.ts';
+import { spawnFor } from '../helpers/child-process.ts';
+import { GATEWAY_DEFAULTS, runCli, untilListening } from '../helpers/gateway.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
@@ -101,3 +103,32 @@ test("the project's compose.yaml has the Kafka and the Redis of the repository's
   const { environment } = template.services.gateway;
   for (const setting of Object.keys(environment)) assert.ok(setting in loadConfig(environment), setting);
 });
+
+test('npm start of a project hands SIGTERM on to the gateway, which drains before npm ends', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'shop');
+  await runCli(t, ['init', folder]);
+  const commands = path.join(folder, 'node_modules/.bin');
+  await mkdir(commands, { recursive: true });
+  const command = `#!/bin/sh\nexec node '${path.join(ROOT, 'dist/src/cli.js')}' "$@"\n`;
+  await writeFile(path.join(commands, 'sluice'), command, { mode: 0o755 });
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ...GATEWAY_DEFAULTS };
+  const npm = spawnFor(t, 'npm', ['start', '--silent'], { cwd: folder, env });
+  const gateway = await untilListening(npm);
+  const { pid } = await gateway.untilLine(({ msg }) => msg === 'listening');
+  // Where npm hands nothing on, it leaves the gateway behind.
+  t.after(() => isRunning(Number(pid)) && process.kill(Number(pid), 'SIGKILL'));
+  npm.kill('SIGTERM');
+  const [code] = (await once(npm, 'exit')) as [number | null];
+  assert.equal(code, 0);
+  await gateway.untilLog(/"drained"/);
+  assert.equal(isRunning(Number(pid)), false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
