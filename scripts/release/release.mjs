@@ -9,6 +9,9 @@ import path from 'node:path';
 import { root } from '../ensure.mjs';
 import { readArguments } from '../lib/arguments.mjs';
 
+/** Pages that name the tarballs. */
+const PAGES = ['docs/guides/package.md', 'scripts/release/package-readme.md'];
+
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 const UNRELEASED = /^## Unreleased\n+(.*?)(?=^## |(?![^]))/ms;
 
@@ -33,6 +36,8 @@ writeFileSync(
   manifest,
   readFileSync(manifest, 'utf8').replace(`"version": "${current}"`, `"version": "${version}"`),
 );
+for (const page of PAGES.map((name) => path.join(root, name)))
+  writeFileSync(page, readFileSync(page, 'utf8').replaceAll(`-${current}.tgz`, `-${version}.tgz`));
 git('commit', '--quiet', '--all', '--message', `Release ${version}`);
 const tarballs = written('pack.mjs');
 const [sbom] = written('sbom.mjs');

@@ -43,6 +43,8 @@ test('a release is a commit, a tag with the notes, and the tarballs of gateway a
   const { stdout } = await release(folder, next);
   const after = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as object;
   assert.deepEqual(after, { ...before, version: next });
+  for (const page of ['docs/guides/package.md', 'scripts/release/package-readme.md'])
+    assert.match(await readFile(path.join(folder, page), 'utf8'), RegExp(`\\./sluice-${next}\\.tgz`));
   const changelog = await readFile(path.join(folder, 'CHANGELOG.md'), 'utf8');
   assert.match(
     changelog,
