@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { nearest } from '../support/nearest.ts';
 import type { Config } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -9,13 +9,9 @@ const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(
 /** Set by npm and yarn for every script, the folder that it was called in; and by `node --watch`. */
 const OF_OTHERS = new Set(['INIT_CWD', 'WATCH_REPORT_DEPENDENCIES']);
 
-/** The nearest setting is a guess: it is named where so large a part of the name, or less, is different. */
-const GUESSABLE = 1 / 3;
-
 function unknownName(name: string, names: readonly string[]): string {
-  const nearest = closest(name, names);
-  const isNear = distance(name, nearest) <= name.length * GUESSABLE;
-  return isNear ? `${name} is no setting; the nearest one is ${nearest}` : `${name} is no setting`;
+  const near = nearest(name, names);
+  return near === undefined ? `${name} is no setting` : `${name} is no setting; the nearest one is ${near}`;
 }
 
 function authWarnings({ AUTH_JWKS_URL, AUTH_AUDIENCE }: Config): string[] {

@@ -26,7 +26,10 @@ export function checkDelivery(
   const held = fieldOf(schema, eventType, conflateBy);
   if (held === undefined) {
     const message = `conflateBy "${conflateBy}" is no field of ${eventType.name}`;
-    findings.error(at, message, `Fields of ${eventType.name}: ${fieldNames(schema, eventType)}.`);
+    const instead = conflateBy.includes('.')
+      ? 'conflateBy takes a field at the top level of the event, and no path. '
+      : '';
+    findings.error(at, message, `${instead}Fields of ${eventType.name}: ${fieldNames(schema, eventType)}.`);
   } else if (isList(held.type) || isCompositeType(getNamedType(held.type))) {
     const message = `conflateBy "${conflateBy}" is a field of type ${held.type.toString()}, expected a scalar or an enum`;
     findings.error(at, message, 'Conflate by an ID, for instance.');

@@ -177,7 +177,11 @@ function refuseUnknownValues(
     isUnknown = true;
     const values = type.getValues().map((known) => known.name);
     const message = `${name}: expected ${values.join(' or ')}, got ${print(value)}`;
-    findings.error(placeOf(value, file), message, INSTEAD[name] ?? 'Leave it out for its default.');
+    const isQuoted = value.kind === Kind.STRING && type.getValue(value.value);
+    const hint = isQuoted
+      ? `Write ${name}: ${value.value}, without quotes.`
+      : (INSTEAD[name] ?? 'Leave it out for its default.');
+    findings.error(placeOf(value, file), message, hint);
   }
   return isUnknown;
 }

@@ -12,7 +12,8 @@ import { validateSDL } from 'graphql/validation/validate.js';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
-import { placeOfError, startOf, type Findings } from '../diagnostic.ts';
+import { nearest } from '../../support/nearest.ts';
+import { listed, placeOfError, startOf, type Findings } from '../diagnostic.ts';
 import { withGatewaySchema } from '../directives/definitions.ts';
 
 /** Of a graph with one. What has no place of its own is reported there. */
@@ -85,9 +86,20 @@ function report(fault: GraphQLError, file: string, findings: Findings): void {
   findings.error(placeOfError(fault, file), fault.message, hintFor(fault.message));
 }
 
+const DIRECTIVES = ['@event', '@filter', '@delivery', '@auth', '@cost', '@listSize'];
+
 function hintFor(message: string): string {
-  if (message.startsWith('Unknown directive')) {
-    return 'Directives of the gateway: @event, @filter, @delivery, @auth, @cost and @listSize. Others must be declared in the schema.';
+  const directive = /^Unknown directive "(@\w+)"/.exec(message)?.[1];
+  if (directive !== undefined) {
+    const near = nearest(directive, DIRECTIVES);
+    const guess = near === undefined ? '' : `Did you mean ${near}? `;
+    return `${guess}Directives of the gateway: ${listed(DIRECTIVES)}. Others must be declared in the schema.`;
+  }
+  const quoted = /^Syntax Error: Expected Name, found String "([\w.]+)"/.exec(message)?.[1];
+  if (quoted !== undefined) {
+    const names = quoted.split('.');
+    const nested = `${names.join(': { ')}: { … }${' }'.repeat(names.length - 1)}`;
+    return `Names stand without quotes, and a path of @filter is nested: ${nested}.`;
   }
   if (message.includes('on directive "@event"')) {
     return 'Arguments of @event: topic, key, argument, keyFrom, keys, format, sharing, history and replay.';

@@ -23,7 +23,8 @@ describe('checkGraph', () => {
       "format: expected JSON, got AVRO → a function that makes events of the topic's messages: decode: {",
       'keyFrom: expected EVENT or KAFKA_KEY, got KAFKAKEY → KAFKA_KEY if the Kafka key holds the same value',
     ],
-    '@event(topic: "bids", keyFrom: ›"KAFKA_KEY")': 'keyFrom: expected EVENT or KAFKA_KEY, got "KAFKA_KEY"',
+    '@event(topic: "bids", keyFrom: ›"KAFKA_KEY")':
+      'keyFrom: expected EVENT or KAFKA_KEY, got "KAFKA_KEY" → Write keyFrom: KAFKA_KEY, without quotes.',
     '@event(topic: ›"my bids")': 'expected the name of a Kafka topic, got "my bids" → letters, digits',
     '@event(topic: "bids", key: ›"amount")':
       'key "amount" is no argument of Subscription.bid_placed → Arguments: auction_id.',
@@ -51,6 +52,10 @@ describe('checkGraph', () => {
       'no event can have the key "seller.fullName": keys of events become snake_case before they get here → Write key: "seller.full_name", argument: "auction_id";',
     '@event(topic: "bids", key: ›"sellers", argument: "auction_id")':
       'key "sellers" is a field of type [Seller]: events are routed by scalars and enums → as a field of the event.',
+    '@event(topic: "bids") ›@deliver(throttleMs: 5)':
+      'Unknown directive "@deliver". → Did you mean @delivery? Directives of the gateway: @event',
+    '@event(topic: "bids") @filter(where: { ›"seller.id": { eq: 5 } })':
+      'Syntax Error: Expected Name, found String "seller.id". → Names stand without quotes, and a path of @filter is nested: seller: { id: { … } }.',
     '@event(topic: "bids") ›@entity(key: "x")':
       'Unknown directive "@entity". → @event, @filter, @delivery, @auth, @cost and @listSize',
   });

@@ -16,6 +16,8 @@ describe('sluice check, of @delivery,', () => {
       'onSlow: ›CONFLATE':
         'onSlow: CONFLATE without a key: expected conflateBy beside it → Name the event field',
       'onSlow: ›WAIT': 'onSlow: expected DISCONNECT or DROP_OLDEST or CONFLATE, got WAIT → for its default',
+      'onSlow: ›"CONFLATE"':
+        'onSlow: expected DISCONNECT or DROP_OLDEST or CONFLATE, got "CONFLATE" → Write onSlow: CONFLATE, without quotes.',
       'throttleMs: 5, conflateBy: ›"seller_id"':
         'conflateBy "seller_id" is no field of Bid → Fields of Bid: auction_id, amount, note',
       'throttleMs: 5, conflateBy: ››"auctionId"': [
@@ -23,7 +25,7 @@ describe('sluice check, of @delivery,', () => {
         'conflateBy "auctionId" is no field of Bid',
       ],
       'throttleMs: 5, conflateBy: ›"seller.id"':
-        'conflateBy "seller.id" is no field of Bid → Fields of Bid: auction_id, amount, note',
+        'conflateBy "seller.id" is no field of Bid → conflateBy takes a field at the top level of the event, and no path. Fields of Bid: auction_id, amount, note',
       'throttleMs: 5, conflateBy: ›"seller"':
         'conflateBy "seller" is a field of type Seller, expected a scalar or an enum → Conflate by an ID',
       'throttleMs: 5, conflateBy: ›"tags"':
