@@ -1,5 +1,6 @@
 import type { KeyStyle } from '../events/event.ts';
 import type { BackendDefinition, HeaderRecord } from '../graph/api/backend-definition.ts';
+import { readBackendUrl } from '../graph/api/backend-url.ts';
 import { forwardedHeaders, type ForwardedHeader } from './forward.ts';
 
 /** Smallest, largest, default. */
@@ -70,12 +71,9 @@ export function backendSettings(
     Object.entries(NUMBERS).map(([key, range]) => [key, number(key as NumberName, range)]),
   ) as Record<NumberName, number>;
 
-  const url = baseUrl(definition.url);
-  if (url === undefined) {
-    // Not quoted: it may contain a password.
-    const got = definition.url === undefined || definition.url === '' ? 'nothing' : 'something else';
-    fault('.url', 'an http or https URL without credentials, query and fragment', got);
-  }
+  const read = readBackendUrl(definition.url);
+  const url = 'url' in read ? read.url : undefined;
+  if (!('url' in read)) fault('.url', read.expected, read.got);
   const { headers = {}, keys = 'SNAKE', forward = [] } = definition;
   if (keys !== 'SNAKE' && keys !== 'KEEP') fault('.keys', 'SNAKE or KEEP', String(keys));
   if (typeof headers === 'object') {
@@ -107,15 +105,6 @@ export function backendSettings(
     forward: forwarded,
     keys,
   };
-}
-
-function baseUrl(text: string | undefined): URL | undefined {
-  if (typeof text !== 'string' || !URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const usable =
-    ['http:', 'https:'].includes(url.protocol) &&
-    [url.username, url.password, url.search, url.hash].every((part) => part === '');
-  return usable ? url : undefined;
 }
 
 const lowerCase = (name: string): string => name.toLowerCase();

@@ -9,6 +9,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { DEFINITION_PROPERTIES, type GraphDefinition } from '../api/define-graph.ts';
+import { readBackendUrl, withScheme } from '../api/backend-url.ts';
 import { listed, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import type { GraphCode } from '../loader/graph-code.ts';
@@ -99,19 +100,32 @@ function checkFunctions(code: GraphCode, findings: Findings): void {
   for (const [name, backend] of Object.entries(backends)) {
     if (!isRecord(backend)) continue;
     const { url, forward } = backend;
-    if (url === undefined || url === '') {
-      findings.warning(
-        code.locate('backends', name, 'url'),
-        `backends.${name}.url: expected an http or https URL, got nothing`,
-        'If it comes from an environment variable, that is not set here: a gateway without it does not start.',
-      );
-    }
+    checkUrl(code, name, url, findings);
     if (typeof forward !== 'object' || forward === null || Object.keys(forward).length === 0) continue;
     findings.warning(
       code.locate('backends', name),
       `backends.${name} forwards values of the viewer: subscribers share results that use it only if these values are equal`,
       'With a token each subscriber needs an execution of its own. Use service credentials (headers) where responses are equal for all viewers.',
     );
+  }
+}
+
+/** A URL that is not set is a warning: its environment variable may be missing on purpose where the check runs. */
+function checkUrl(code: GraphCode, name: string, url: unknown, findings: Findings): void {
+  const read = readBackendUrl(url);
+  if ('url' in read) return;
+  const at = code.locate('backends', name, 'url');
+  const message = `backends.${name}.url: expected ${read.expected}, got ${read.got}`;
+  if (read.got === 'nothing') {
+    findings.warning(
+      at,
+      message,
+      'If it comes from an environment variable, that is not set here: a gateway without it does not start.',
+    );
+  } else {
+    const written = withScheme(url);
+    const hint = written === undefined ? 'Write http://host:port/path.' : `Write ${written}.`;
+    findings.error(at, message, `${hint} Credentials belong in headers.`);
   }
 }
 

@@ -57,7 +57,7 @@ test('binding back ends to an execution reads neither viewer nor signal', () => 
   assert.deepEqual(read, []);
 });
 
-test('one error names all faults of the definitions, without the URL', () => {
+test('one error names all faults of the definitions, and quotes a URL without credentials', () => {
   const definitions = {
     'not-a-name': { url },
     nowhere: { url: undefined },
@@ -81,6 +81,7 @@ test('one error names all faults of the definitions, without the URL', () => {
           'numbers.maxWaiting headers.headers headers.headers.good forwards.forward forwards.forward ' +
           'forwards.forward keys.keys typo.timeout',
       );
+      assert.match(error.message, /secret\.url: expected .*, got "http:\/\/…@host\/"\n/);
       assert.doesNotMatch(error.message, /hunter2/);
       return true;
     },

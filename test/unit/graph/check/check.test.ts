@@ -203,8 +203,36 @@ describe('checkGraph', () => {
     ),
     'a back end whose URL is not set': coded(
       '{\n  backends: { uaa: { ›url: process.env.NO_SUCH_URL }, other: { ›url: "" } },\n}',
-      'warning: backends.uaa.url: expected an http or https URL, got nothing → an environment variable, that is not set here',
-      'warning: backends.other.url: expected an http or https URL, got nothing',
+      'warning: backends.uaa.url: expected an http or https URL without credentials, query and fragment, got nothing → an environment variable, that is not set here',
+      'warning: backends.other.url: expected an http or https URL without credentials, query and fragment, got nothing',
+    ),
+    'a back end whose URL the gateway can not use, which is quoted without secrets': coded(
+      `{
+  backends: {
+    a: { ›url: "wards.internal:80" },
+    b: { ›url: "wards.internal" },
+    c: { ›url: "localhost:5330" },
+    d: { ›url: "http://user:hunter2@host/a" },
+    e: { ›url: "user:p?h/u@nter2@host" },
+    f: { ›url: "https://host/?token=hunter2" },
+    g: { ›url: "ftp://host" },
+    h: { ›url: new URL("http://host") },
+    i: { url: "http://host:80/a" },
+  },
+}`,
+      ...[
+        'a.url: "wards.internal:80" → Write http://wards.internal:80.',
+        'b.url: "wards.internal" → Write http://wards.internal.',
+        'c.url: "localhost:5330" → Write http://localhost:5330.',
+        'd.url: "http://…@host/a" → Credentials belong in headers.',
+        'e.url: "…"',
+        'f.url: "https://host/?…"',
+        'g.url: "ftp://host" → Write http://host:port/path.',
+        'h.url: a value of type object',
+      ].map(
+        (said) =>
+          `backends.${said.replace(': ', ': expected an http or https URL without credentials, query and fragment, got ')}`,
+      ),
     ),
     'decode for a topic that no field shows, or without a function of one argument': [
       bid(`${BIDS} other: Bid @event(topic: "others")`),
