@@ -8,7 +8,7 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   type GraphQLField,
-  type GraphQLOutputType,
+  type GraphQLType,
   type GraphQLSchema,
   type GraphQLNamedOutputType,
 } from 'graphql';
@@ -39,7 +39,7 @@ export function fieldNames(schema: GraphQLSchema, type: GraphQLNamedOutputType):
   return listed([...new Set(fieldsOf(schema, type).map(({ name }) => name))]);
 }
 
-export function isList(type: GraphQLOutputType): boolean {
+export function isList(type: GraphQLType): boolean {
   return isListType(getNullableType(type));
 }
 

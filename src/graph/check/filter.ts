@@ -1,10 +1,8 @@
 import {
   getNamedType,
-  getNullableType,
   isCompositeType,
   isEnumType,
   isInputObjectType,
-  isListType,
   isScalarType,
   isSpecifiedScalarType,
   type GraphQLInputType,
@@ -13,11 +11,29 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql';
+import { nearest } from '../../support/nearest.ts';
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { fieldNames, followPath } from '../event-type.ts';
-import { OPERATORS, shown, type Comparison, type Condition, type Operand } from '../filter/syntax.ts';
+import { fieldNames, followPath, isList } from '../event-type.ts';
+import {
+  isOperator,
+  OPERATORS,
+  shown,
+  type Comparison,
+  type Condition,
+  type Operand,
+  type Operator,
+} from '../filter/syntax.ts';
+
+/** What operators are called elsewhere. */
+const OTHER_NAMES: ReadonlyMap<string, Operator> = new Map([
+  ['ge', 'gte'],
+  ['le', 'lte'],
+  ['equals', 'eq'],
+  ['neq', 'ne'],
+  ['includes', 'contains'],
+]);
 
 /** Compares a filter with the schema: its fields and arguments must exist, and their types must be comparable. */
 export class FilterCheck {
@@ -47,9 +63,10 @@ export class FilterCheck {
     const type = eventType && this.#typeAt(condition, eventType);
     if (eventType !== undefined && type === undefined) return;
     const { node, operator } = condition;
+    if (node === undefined) return this.#missingBraces(condition, type);
     const fault = type && operatorFault(operator, type);
     if (fault) {
-      this.#error(node.name, `${operator} ${fault}`, `The field is of type ${String(type)}.`);
+      this.#error(node, `${operator} ${fault}`, `The field is of type ${String(type)}.`);
       return;
     }
     this.#checkOperand(condition, field, type);
@@ -72,17 +89,39 @@ export class FilterCheck {
     const { kind, parent, name } = stop;
     if (kind === 'opaque') return parent;
     const node = path[steps.length];
-    if (kind === 'list') {
+    if (kind === 'list' && (isCompositeType(parent) || holdsAnything(parent))) {
       const message = `"${name}" stands within a list, and filters do not look into lists`;
       this.#error(node, message, `The field is of type ${String(type)}.`);
     } else if (isCompositeType(parent)) {
       const message = `${parent.name} has no field "${name}" to filter on`;
       this.#error(node, message, `Fields of ${parent.name}: ${fieldNames(this.#schema, parent)}.`);
-    } else {
+    } else if (!isOperator(name)) {
+      // An operator is read as a field only beside a name that is none, which is reported.
       const message = `"${name}" is neither an operator nor a field: ${parent.name} has no fields`;
-      this.#error(node, message, `Operators: ${listed(OPERATORS)}.`);
+      const guess = kind === 'list' ? 'Lists have contains. ' : operatorGuess(name);
+      this.#error(node, message, `${guess}Operators: ${listed(OPERATORS)}.`);
     }
     return undefined;
+  }
+
+  #missingBraces({ path, operand: { node } }: Comparison, type: GraphQLOutputType | undefined): void {
+    const message = `expected conditions in braces, got ${shown(node)}`;
+    const name = path.at(-1)?.value ?? '';
+    const named = type && getNamedType(type);
+    const isOfObjects = named !== undefined && isCompositeType(named);
+    if (type !== undefined && isList(type)) {
+      const hint = isOfObjects
+        ? `The field is of type ${type.toString()}, and filters do not look into lists.`
+        : `Write ${name}: { contains: … }: ${name} is a list.`;
+      this.#error(node, message, hint);
+    } else if (isOfObjects) {
+      const hint = `${name} is an object: name a field of ${named.name} in the braces.`;
+      this.#error(node, message, `${hint} Fields of ${named.name}: ${fieldNames(this.#schema, named)}.`);
+    } else {
+      const mayBeOperator = path.length > 1 && (named === undefined || holdsAnything(named));
+      const guess = mayBeOperator ? operatorGuess(name) : '';
+      this.#error(node, message, `${guess}Write ${name}: { eq: … }; operators: ${listed(OPERATORS)}.`);
+    }
   }
 
   #checkOperand(
@@ -103,7 +142,7 @@ export class FilterCheck {
       );
     } else {
       const argument = this.#argument(operand, field);
-      if (argument && !isListType(getNullableType(argument))) {
+      if (argument && !isList(argument)) {
         const message = `in expects a list, got ${shown(operand.node)} of type ${argument.toString()}`;
         this.#error(operand.node, message, 'Use eq, or make the argument a list.');
       } else if (argument) {
@@ -128,7 +167,7 @@ export class FilterCheck {
       return;
     } else if (operand.kind === 'argument') {
       const argument = this.#argument(operand, field);
-      if (argument && isListType(getNullableType(argument))) {
+      if (argument && isList(argument)) {
         const message = `${operator} expects one value, got ${shown(operand.node)} of type ${argument.toString()}`;
         this.#error(operand.node, message, 'Use in to compare with several.');
       } else if (argument) {
@@ -170,15 +209,26 @@ export class FilterCheck {
   }
 }
 
+/** What is probably meant by a name that is no operator, for hints. */
+function operatorGuess(name: string): string {
+  const near = OTHER_NAMES.get(name) ?? nearest(name, OPERATORS);
+  return near === undefined || near === name ? '' : `Did you mean ${near}? `;
+}
+
+/** A custom scalar may be an object in events. */
+function holdsAnything(type: GraphQLNamedType): boolean {
+  return isScalarType(type) && !isSpecifiedScalarType(type);
+}
+
 /** Why this operator can't be applied to a field of this type; undefined if it can. */
 function operatorFault(operator: string, type: GraphQLOutputType): string | undefined {
   const named = getNamedType(type);
   if (isCompositeType(named)) return `can't compare objects: name a field of ${named.name}`;
-  if (isScalarType(named) && !isSpecifiedScalarType(named)) return undefined;
+  if (holdsAnything(named)) return undefined;
   if (operator === 'contains') {
-    return isListType(getNullableType(type)) || named.name === 'String' ? undefined : 'is for lists and text';
+    return isList(type) || named.name === 'String' ? undefined : 'is for lists and text';
   }
-  if (isListType(getNullableType(type))) return 'is not for lists: use contains';
+  if (isList(type)) return 'is not for lists: use contains';
   if (['eq', 'ne', 'in'].includes(operator)) return undefined;
   return ['Int', 'Float', 'String'].includes(named.name) ? undefined : `can't order values of ${named.name}`;
 }

@@ -1,10 +1,4 @@
-import {
-  Kind,
-  valueFromASTUntyped,
-  type ConstObjectFieldNode,
-  type ConstValueNode,
-  type NameNode,
-} from 'graphql';
+import { Kind, valueFromASTUntyped, type ConstValueNode, type NameNode } from 'graphql';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 
 export const OPERATORS = ['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains'] as const;
@@ -25,7 +19,8 @@ export interface Comparison {
   readonly path: readonly NameNode[];
   readonly operator: Operator;
   readonly operand: Operand;
-  readonly node: ConstObjectFieldNode;
+  /** Where the operator stands; undefined: there is only a value, which FilterCheck refuses. */
+  readonly node: NameNode | undefined;
 }
 
 /** `@filter(where:)` as a tree. */
@@ -55,24 +50,22 @@ class FilterReader {
   /** The conditions under several keys of one object are joined by `and`. */
   group(node: ConstValueNode, path: Path): Condition {
     if (node.kind !== Kind.OBJECT || node.fields.length === 0) {
-      const name = path.at(-1)?.value;
-      const example = name === undefined ? '{ amount: { gte: 5 } }' : `${name}: { eq: … }`;
-      this.#fault(
-        node,
-        `expected conditions in braces, got ${shown(node)}`,
-        `Write ${example}; operators: ${listed(OPERATORS)}.`,
-      );
+      if (path.length > 0) {
+        const operand: Operand = { kind: 'literal', value: valueFromASTUntyped(node), node };
+        return { kind: 'comparison', path, operator: 'eq', operand, node: undefined };
+      }
+      const message = `expected conditions in braces, got ${shown(node)}`;
+      this.#fault(node, message, `Write { amount: { gte: 5 } }; operators: ${listed(OPERATORS)}.`);
       return { kind: 'and', conditions: [] };
     }
     const others = node.fields.filter(({ name }) => !CONNECTIVES.has(name.value));
     const isComparison = path.length > 0 && others.every(({ name }) => isOperator(name.value));
-    const conditions = node.fields.map((field): Condition => {
-      const { name, value } = field;
+    const conditions = node.fields.map(({ name, value }): Condition => {
       if (name.value === 'not') return { kind: 'not', condition: this.group(value, path) };
       if (name.value === 'and' || name.value === 'or') return this.#list(name.value, value, path);
       if (!isComparison || !isOperator(name.value)) return this.group(value, [...path, name]);
       const operand = this.#operand(value);
-      return { kind: 'comparison', path, operator: name.value, operand, node: field };
+      return { kind: 'comparison', path, operator: name.value, operand, node: name };
     });
     const [only] = conditions;
     return conditions.length === 1 && only ? only : { kind: 'and', conditions };
@@ -118,7 +111,7 @@ class FilterReader {
   }
 }
 
-function isOperator(name: string): name is Operator {
+export function isOperator(name: string): name is Operator {
   return OPERATORS.some((operator) => operator === name);
 }
 

@@ -13,6 +13,23 @@ describe('sluice check, of filters,', () => {
         '@filter: "name" stands within a list, and filters do not look into lists → [Seller]',
       '{ amount: { ›above: { eq: 1 } } }':
         '@filter: "above" is neither an operator nor a field: Int has no fields → Operators: eq,',
+      '{ amount: { ›ge: "$most" } }':
+        '@filter: "ge" is neither an operator nor a field: Int has no fields → Did you mean gte? Operators: eq,',
+      '{ amount: { ›ge: "$most", lt: 5 } }':
+        '@filter: "ge" is neither an operator nor a field: Int has no fields → Did you mean gte?',
+      '{ note: { ›contain: { eq: "a" } } }':
+        '@filter: "contain" is neither an operator nor a field: String has no fields → Did you mean contains?',
+      '{ tags: ›"$tag" }':
+        '@filter: expected conditions in braces, got "$tag" → Write tags: { contains: … }: tags is a list.',
+      '{ tags: { ›has: "$tag" } }':
+        '@filter: "has" is neither an operator nor a field: String has no fields → Lists have contains. Operators: eq,',
+      '{ sellers: ›"S1" }':
+        '@filter: expected conditions in braces, got "S1" → The field is of type [Seller], and filters do not look into lists.',
+      '{ seller: ›"S1", not: { seller: { name: ›"a" } } }': [
+        '@filter: expected conditions in braces, got "S1" → seller is an object: name a field of Seller in the braces. Fields of Seller: id and name.',
+        '@filter: expected conditions in braces, got "a" → Write name: { eq: … }; operators: eq,',
+      ],
+      '{ seller: { ›nam: "a" } }': '@filter: Seller has no field "nam" to filter on → id and name',
       '{ amount: ›5 }': '@filter: expected conditions in braces, got 5 → { eq: … }',
       '›{ }': '@filter: expected conditions in braces, got {} → { amount: { gte: 5 } }',
       '{ or: ›{ amount: { eq: 1 } } }':
@@ -59,6 +76,11 @@ describe('sluice check, of filters,', () => {
         '@filter: Subscription.bid_placed has no argument "most" → Write "$$…"',
         '@filter: expected a number, got "$range" of type [Range]',
       ],
+    ],
+    'a value without an operator, of events whose type is not known': [
+      filtered('{ anything: { ge: ›"$most" } }'),
+      '@filter: expected conditions in braces, got "$most" → Did you mean gte? Write ge: { eq: … }; operators: eq,',
+      graphJs('{ resolvers: { Subscription: { bid_placed: (event) => event } } }'),
     ],
     'a filter on a field that is resolved by code': [
       filtered('{ ›note: { eq: "a" } }'),
