@@ -3,6 +3,7 @@ import {
   getNullableType,
   isAbstractType,
   isInterfaceType,
+  isLeafType,
   isListType,
   isObjectType,
   isScalarType,
@@ -125,6 +126,37 @@ export function plainFields(
     }
   }
   return found;
+}
+
+/** Paths are offered in hints: those of a large schema need not all be known. */
+const MOST_FIELDS = 1_000;
+
+/**
+ * Paths from a type to scalars, enums and lists of them that events themselves may hold, the shortest first: no field on
+ * the way has a resolver, and none is within a list or in an object of the same type.
+ */
+export function plainPaths(
+  schema: GraphQLSchema,
+  type: GraphQLNamedOutputType,
+  definition: GraphDefinition,
+): string[] {
+  const found = new Set<string>();
+  const waiting = [{ parents: [type], names: [] as string[] }];
+  let seen = 0;
+  for (const { parents, names } of waiting) {
+    const parent = parents.at(-1) ?? type;
+    for (const field of fieldsOf(schema, parent)) {
+      if (++seen > MOST_FIELDS) return [...found];
+      if (hasResolver(definition, parent.name, field.name)) continue;
+      const path = [...names, field.name];
+      const next = getNamedType(field.type);
+      if (isLeafType(next)) found.add(path.join('.'));
+      else if (!isList(field.type) && !parents.includes(next)) {
+        waiting.push({ parents: [...parents, next], names: path });
+      }
+    }
+  }
+  return [...found];
 }
 
 /**

@@ -10,10 +10,11 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { snakeCase } from '../../events/snake-case.ts';
+import { nearest } from '../../support/nearest.ts';
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { fieldNames, followPath, isList, isSnakeCase } from '../event-type.ts';
+import { fieldNames, followPath, isSnakeCase, plainPaths } from '../event-type.ts';
 
 /** Names of GraphQL: none has a dot or what else stands between the parts of a channel's name. */
 const KEY = /^[_A-Za-z]\w*(\.[_A-Za-z]\w*)*$/;
@@ -84,8 +85,14 @@ export class KeyCheck {
     } else if (stop === undefined) {
       if (last === undefined || !isCompositeType(getNamedType(last.type))) return true;
       const message = `key "${key}" is a field of type ${type}: events are routed by scalars and enums`;
-      const nested = isList(last.type) ? '.' : `, or by a field of it: key: "${key}.…".`;
-      this.#error(keyed, message, `Route by the ID of that object, as a field of the event${nested}`);
+      const paths = this.#paths(keyed, eventType).filter(
+        (one) => one.startsWith(key) && /^[._A-Z]/.test(one.slice(key.length)),
+      );
+      const hint =
+        paths.length === 0
+          ? 'Route by the ID of that object, as a field of the event.'
+          : `Route by the ID of that object: ${offered(paths)}.`;
+      this.#error(keyed, message, hint);
     } else if (isCompositeType(stop.parent)) {
       const { name } = stop.parent;
       const message =
@@ -93,13 +100,25 @@ export class KeyCheck {
           ? `key "${key}" is no field of ${name}`
           : `key "${key}": ${name} has no field "${stop.name}"`;
       const known = `Fields of ${name}: ${fieldNames(this.#schema, stop.parent)}. ${argumentsOf(field)}`;
-      const hint = `Add ${stop.name} to ${name}: the key names an event field, and the argument that picks by it.`;
+      const paths = this.#paths(keyed, eventType);
+      const nested = path.length === 1 ? paths.filter((one) => one.endsWith(`.${key}`)) : [];
+      const meant = nested.length > 0 ? nested : nearestBelow(path, steps.length, paths);
+      const hint =
+        meant.length > 0
+          ? `Did you mean ${offered(meant)}?`
+          : `Add ${stop.name} to ${name}: the key names an event field, and the argument that picks by it.`;
       this.#error(keyed, message, `${hint} ${known}`);
     } else {
       const message = `key "${key}": "${stop.name}" stands below ${last?.name}, which is of type ${type}`;
       this.#error(keyed, message, `Write key: "${path.slice(0, steps.length).join('.')}".`);
     }
     return false;
+  }
+
+  /** Paths that events can be routed by. */
+  #paths({ keyStyle }: KeyedField, eventType: GraphQLNamedOutputType): string[] {
+    const paths = plainPaths(this.#schema, eventType, this.#definition);
+    return keyStyle === 'KEEP' ? paths : paths.filter(isSnakeCase);
   }
 
   #missingArgument({ field, key, argument, placeOfArgument }: KeyedField, path: readonly string[]): void {
@@ -140,6 +159,24 @@ export class KeyCheck {
 
 function hasKey(field: EventField): field is KeyedField {
   return field.key !== undefined;
+}
+
+/** The nearest path that begins with as many of the names: these are right, and no measure of how near the rest is. */
+function nearestBelow(path: readonly string[], right: number, paths: readonly string[]): string[] {
+  const prefix = path
+    .slice(0, right)
+    .map((name) => `${name}.`)
+    .join('');
+  const below = paths.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
+  const near = nearest(path.slice(right).join('.'), below);
+  return near === undefined ? [] : [prefix + near];
+}
+
+const MOST_OFFERED = 3;
+
+function offered(paths: readonly string[]): string {
+  const keys = paths.slice(0, MOST_OFFERED).map((path) => `key: "${path}"`);
+  return keys.join(' or ');
 }
 
 /** The argument need not be renamed: only the key is looked up in events. */

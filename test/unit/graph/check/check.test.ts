@@ -93,6 +93,45 @@ describe('checkGraph', () => {
       bid('@event(topic: "bids", key: ›"house_id")', '(house_id: ID!)'),
       'key "house_id" is no field of Bid → Add house_id to Bid: the key names an event field',
     ],
+    'a key that only an object within the event has': [
+      bid('@event(topic: "bids", key: ›"name")', '(name: String!)'),
+      'key "name" is no field of Bid → Did you mean key: "seller.name"? Fields of Bid: auction_id,',
+    ],
+    'a key that is nested in an object which code makes': [
+      bid('@event(topic: "bids", key: ›"name")', '(name: String!)'),
+      'key "name" is no field of Bid → Add name to Bid',
+      graphJs('{ resolvers: { Bid: { seller: () => ({}) } } }'),
+    ],
+    'misspelled keys': [
+      `type Subscription {
+        a(station_id: ID!): Session @event(topic: "s", key: ›"statoin_id")
+        b(station_id: ID!): Session @event(topic: "s", key: ›"site.op.op_nmae", argument: "station_id")
+        c(id: ID!): Session @event(topic: "s", key: ›"id")
+      }
+      type Session { station_id: ID, site: Site, of: Session, stops: [Site], owner: Op }
+      type Site { op: Op, in: Session }
+      type Op { id: ID, op_name: String }`,
+      [
+        'key "statoin_id" is no field of Session → Did you mean key: "station_id"? Fields of Session: station_id,',
+        'key "site.op.op_nmae": Op has no field "op_nmae" → Did you mean key: "site.op.op_name"? Fields of Op: id and op_name.',
+        'key "id" is no field of Session → Did you mean key: "owner.id" or key: "site.op.id"? Fields of Session',
+      ],
+    ],
+    'a key that holds an object which code makes, beside its ID': [
+      `type Subscription {
+        moved(ward: ID!): Move @event(topic: "m", key: ›"bed.ward")
+        kept(ward: ID!): Move @event(topic: "n", key: ›"at.ward", keys: KEEP)
+      }
+      type Move { bed: Bed, at: Place }
+      type Bed { ward_id: ID, ward: Ward }
+      type Place { ward: Ward }
+      type Ward { ward_id: ID, name: String }`,
+      [
+        'key "bed.ward" is a field of type Ward: events are routed by scalars and enums → Route by the ID of that object: key: "bed.ward_id".',
+        'key "at.ward" is a field of type Ward: events are routed by scalars and enums → Route by the ID of that object: key: "at.ward.ward_id" or key: "at.ward.name".',
+      ],
+      graphJs('{ resolvers: { Bed: { ward: () => ({}) } } }'),
+    ],
     'a camelCase key whose argument is called likewise': [
       bid('@event(topic: "bids", key: ›"auctionId")', '(auctionId: ID!)'),
       'no event can have the key "auctionId": keys of events become snake_case before they get here → Write key: "auction_id", argument: "auctionId"; or @event(keys: KEEP)',
