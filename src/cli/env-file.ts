@@ -6,22 +6,23 @@ import type { Log } from '../log.ts';
 
 /** What has become of a file that is there. */
 export interface EnvFile {
+  /** Whether its variables are in the environment now. */
   readonly isRead: boolean;
-  /** Names of its variables that hold, as the environment has no others. */
+  /** Names of its variables that hold, as the environment has no others; of a file that is not read, those that no one has set. */
   readonly variables: readonly string[];
 }
 
 /**
  * Adds the variables of `.env` in the working directory to the environment. A variable that is there already stays as it is,
  * an empty one too, so that one run can go without a setting of the file. In production a file that happens to lie in the
- * working directory says nothing.
+ * working directory sets nothing, and only the names are told of what it would have set.
  *
  * @param env changed in place: the graph's code, tracing and workers read it, too
  * @returns undefined where there is no such file
- * @throws SluiceError BAD_SETTINGS if it can't be read
+ * @throws SluiceError BAD_SETTINGS if it can't be read, but for production
  */
 export function readEnvFile(env: NodeJS.ProcessEnv, file = '.env'): EnvFile | undefined {
-  if (isProduction(env)) return existsSync(file) ? { isRead: false, variables: [] } : undefined;
+  if (isProduction(env)) return leftOut(env, file);
   const text = textOf(file);
   if (text === undefined) return undefined;
   const given = Object.entries(parseEnv(text)) as [name: string, value: string][];
@@ -33,7 +34,25 @@ export function readEnvFile(env: NodeJS.ProcessEnv, file = '.env'): EnvFile | un
 /** Says that the file was read, or why not, without its values. */
 export function logEnvFile(file: EnvFile | undefined, log: Log): void {
   if (file?.isRead === true) log.info({ variables: file.variables }, '.env has been read');
-  if (file?.isRead === false) log.warn('.env is not read in production: settings come from the environment');
+  if (file?.isRead === false) {
+    log.warn(
+      { missing: file.variables },
+      '.env is not read in production: settings come from the environment',
+    );
+  }
+}
+
+function leftOut(env: NodeJS.ProcessEnv, file: string): EnvFile | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    const text = textOf(file);
+    if (text === undefined) return undefined;
+    const missing = Object.keys(parseEnv(text)).filter((name) => env[name] === undefined);
+    return { isRead: false, variables: missing.toSorted() };
+  } catch {
+    // A gateway that has no use for the file starts without it.
+    return { isRead: false, variables: [] };
+  }
 }
 
 function textOf(file: string): string | undefined {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readEnvFile } from '../../../src/cli/env-file.ts';
+import { logEnvFile, readEnvFile } from '../../../src/cli/env-file.ts';
+import { createLog } from '../../../src/log.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 /** @returns its path */
@@ -23,12 +24,17 @@ describe('readEnvFile', () => {
     assert.deepEqual(env, { GRAPH: 'own', REDIS_URL: '', TOKEN: 'a', PORT: '1' });
   });
 
-  it('reads nothing in production, and says that a file is there', async (t) => {
-    const file = await fileWith(t, 'PORT=1');
+  it('sets nothing in production, and names the variables of the file that the environment does not have', async (t) => {
+    const file = await fileWith(t, 'REDIS_URL=redis://a\nPORT=1\nGRAPH=graph\nKAFKA_BROKERS=k:9092\n');
     for (const production of [{ NODE_ENV: 'production' }, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }]) {
-      const env = { ...production };
-      assert.deepEqual(readEnvFile(env, file), { isRead: false, variables: [] });
-      assert.deepEqual(env, production);
+      const env = { ...production, GRAPH: 'own', PORT: '' };
+      const read = readEnvFile(env, file);
+      assert.deepEqual(read, { isRead: false, variables: ['KAFKA_BROKERS', 'REDIS_URL'] });
+      assert.deepEqual(env, { ...production, GRAPH: 'own', PORT: '' });
+      let line = '';
+      logEnvFile(read, createLog('warn', { write: (text) => void (line += text) }));
+      assert.deepEqual((JSON.parse(line) as { missing?: unknown }).missing, ['KAFKA_BROKERS', 'REDIS_URL']);
+      assert.doesNotMatch(line, /redis:|k:9092/);
     }
   });
 
@@ -42,6 +48,8 @@ describe('readEnvFile', () => {
       code: 'BAD_SETTINGS',
       message: /^expected a file that can be read, or none, got .*\.env: ENOTDIR/,
     });
-    assert.equal(readEnvFile({ NODE_ENV: 'production' }, below), undefined, 'which is not read');
+    const production = { NODE_ENV: 'production' };
+    assert.equal(readEnvFile(production, below), undefined, 'which is not read');
+    assert.equal(readEnvFile(production, path.join(folder, '.env')), undefined, 'nor is a folder');
   });
 });
