@@ -1,5 +1,7 @@
 import { nearest } from '../support/nearest.ts';
+import { isProduction } from './config.ts';
 import type { Config } from './settings.ts';
+import { usesRedis } from './uses-redis.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,6 +50,14 @@ function capWarnings(env: Environment, config: Config): string[] {
   ];
 }
 
+/** A gateway for trying things out, which is ready as any other: in production a setting has mostly been forgotten. */
+function aloneWarnings(env: Environment, config: Config): string[] {
+  if (!isProduction(env) || config.KAFKA_BROKERS.length > 0 || usesRedis(config)) return [];
+  return [
+    'KAFKA_BROKERS and REDIS_URL are not set: the only events are those sent by POST /events/<topic>, or made up for the bundled graph; they reach clients of this pod only, as pods share nothing',
+  ];
+}
+
 /** What may be meant otherwise, of settings that are valid: for the log, at the start. */
 export function configWarnings(env: Environment, config: Config): string[] {
   const names = Object.keys(config);
@@ -66,6 +76,6 @@ export function configWarnings(env: Environment, config: Config): string[] {
       'KAFKA_OAUTH_TOKEN_URL without https: others on the network can read the secret and the tokens',
     );
   }
-  warnings.push(...authWarnings(config), ...capWarnings(env, config));
+  warnings.push(...authWarnings(config), ...capWarnings(env, config), ...aloneWarnings(env, config));
   return warnings;
 }

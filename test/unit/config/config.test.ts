@@ -273,6 +273,21 @@ test('a password for Kafka without TLS is warned of', () => {
   assert.deepEqual(warningsOf({ ...sasl, KAFKA_TLS: 'true' }), []);
 });
 
+test('a gateway with neither Kafka nor Redis is warned of in production, where it gets events by hand only', () => {
+  const alone =
+    /^KAFKA_BROKERS and REDIS_URL are not set: the only events are those sent by POST .* pods share nothing$/;
+  const sentinels = { REDIS_SENTINELS: 's:26379', REDIS_SENTINEL_MASTER: 'm' };
+  for (const production of [{ NODE_ENV: 'production' }, { KUBERNETES_SERVICE_HOST: '10.0.0.1' }]) {
+    const warnings = warningsOf(production);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', alone);
+    for (const place of [{ KAFKA_BROKERS: 'k:9092' }, { REDIS_URL: 'redis://r' }, sentinels]) {
+      assert.deepEqual(warningsOf({ ...production, ...place }), []);
+    }
+  }
+  assert.deepEqual(warningsOf({ NODE_ENV: 'test' }), []);
+});
+
 test('a cap that was set is warned of where it is not known whom it is for', () => {
   const addresses = { MAX_CONNECTIONS_PER_ADDRESS: '10', CONNECTIONS_PER_SECOND_PER_ADDRESS: '10' };
   const viewers = { MAX_CONNECTIONS_PER_VIEWER: '50', MAX_OPERATIONS_PER_VIEWER: '10' };
