@@ -1,18 +1,15 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster';
 import { isParseError, UsageError } from './cli/command.ts';
-import { COMMANDS, usage } from './cli/commands.ts';
+import { COMMANDS, isHelp, usage, usageOf } from './cli/commands.ts';
 import { readEnvFile } from './cli/env-file.ts';
 import { print } from './cli/output.ts';
 import { messageOf, SluiceError } from './errors.ts';
 
-const isHelp = (argument: string): boolean => argument === '--help' || argument === '-h';
-
 /** @returns the exit code: see `Command.run` */
 async function main([name = 'serve', ...args]: readonly string[]): Promise<number | undefined> {
   if (name === 'help' || isHelp(name)) return print(usage());
-  // The options of dead-letters have a usage of their own.
-  if (name !== 'dead-letters' && args.some(isHelp)) return print(usage());
+  if (args.some(isHelp)) return print(await usageOf(name));
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(`expected one of the commands below, got '${name}'`);
   // Workers have the environment of their primary, which has read it: the file may have changed since.
@@ -33,6 +30,7 @@ try {
   // An error that the user can correct is printed as its message only, any other one with its stack.
   const isCorrectable = isUsageError || error instanceof SluiceError;
   const text = isCorrectable ? messageOf(error) : String((error as Error).stack ?? error);
-  process.stderr.write(`sluice: ${text}\n${isUsageError ? `\n${usage()}` : ''}`);
+  const help = isUsageError ? `\n${await usageOf(process.argv[2])}` : '';
+  process.stderr.write(`sluice: ${text}\n${help}`);
   process.exit(isUsageError ? 2 : 1);
 }

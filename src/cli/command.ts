@@ -5,6 +5,8 @@ import type { EnvFile } from './env-file.ts';
 export interface Command {
   /** What is written behind `sluice`, and what it does: one or more lines of the usage. */
   readonly usage: readonly (readonly [written: string, does: string])[];
+  /** Its options, where they have a usage of their own. */
+  options?(): Promise<string>;
   /**
    * @param args behind the command's name
    * @param envFile whose variables are in the environment already

@@ -88,6 +88,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     'explain',
     {
       usage: [['explain', 'say why a connection did, or did not, get an event: --connection --topic --key']],
+      options: async () => (await import('./explain.ts')).EXPLAIN_USAGE,
       run: async (args) => (await import('./explain.ts')).explain(args),
     },
   ],
@@ -98,6 +99,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
         ['dead-letters list', 'print the messages that could not be decoded'],
         ['dead-letters replay', 'send them back to the topics that they came from'],
       ],
+      options: async () => (await import('./dead-letter-arguments.ts')).DEAD_LETTERS_USAGE,
       run: async (args) => (await import('./dead-letters.ts')).deadLetters(args),
     },
   ],
@@ -115,6 +117,13 @@ export function usage(): string {
 
 ${listed}
 Settings come from the environment, and from .env in the working directory; see 'sluice config --markdown'.
-The options of dead-letters are listed by 'sluice dead-letters --help'.
+The options of explain and dead-letters are listed by 'sluice explain --help' and 'sluice dead-letters --help'.
 `;
+}
+
+export const isHelp = (argument: string): boolean => argument === '--help' || argument === '-h';
+
+/** How a command is written: with its own options, if they have a usage of their own. */
+export async function usageOf(name: string | undefined): Promise<string> {
+  return (await COMMANDS.get(name ?? '')?.options?.()) ?? usage();
 }

@@ -44,7 +44,6 @@ const OPTIONS = {
   json: flag,
   all: flag,
   'dry-run': flag,
-  help: { type: 'boolean', short: 'h' },
 } as const;
 
 /** Without a zone a time would be another one on each machine; a date alone is in UTC. */
@@ -53,12 +52,10 @@ const PLACE = /^(\d{1,10})\/(\d{1,15})$/;
 
 /**
  * @param args behind `dead-letters`
- * @returns undefined if help is asked for
  * @throws UsageError, or the errors of util.parseArgs
  */
-export function deadLetterCommand(args: readonly string[]): DeadLetterCommand | undefined {
+export function deadLetterCommand(args: readonly string[]): DeadLetterCommand {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
-  if (values.help === true) return undefined;
   const [action, ...rest] = positionals;
   if ((action !== 'list' && action !== 'replay') || rest.length > 0) {
     throw new UsageError(`expected 'list' or 'replay', got '${positionals.join(' ')}'`);

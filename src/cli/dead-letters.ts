@@ -4,20 +4,18 @@ import { SluiceError } from '../errors.ts';
 import { kafkaConnection } from '../ingest/kafka/connection.ts';
 import { KafkajsDeadLetterKafka } from '../ingest/kafka/kafkajs/dead-letter-kafka.ts';
 import { createLog } from '../log.ts';
-import { UsageError } from './command.ts';
 import { listLetters, replayLetters } from './dead-letter-actions.ts';
-import { DEAD_LETTERS_USAGE, deadLetterCommand } from './dead-letter-arguments.ts';
+import { deadLetterCommand } from './dead-letter-arguments.ts';
 
 /**
  * `sluice dead-letters`: letters go to standard output, all else to standard error.
  *
  * @param args behind `dead-letters`
  * @returns the exit code
- * @throws SluiceError BAD_SETTINGS or KAFKA_FAILED, or the errors of util.parseArgs
+ * @throws UsageError, SluiceError BAD_SETTINGS or KAFKA_FAILED, or the errors of util.parseArgs
  */
 export async function deadLetters(args: readonly string[]): Promise<number> {
-  const command = understood(args);
-  if (typeof command === 'number') return command;
+  const command = deadLetterCommand(args);
   const config = loadConfig(process.env);
   const topic = deadLetterTopic(config);
   const log = createLog(config.LOG_LEVEL, process.stderr);
@@ -48,20 +46,6 @@ function stopRequested(): AbortSignal {
   }
   process.stdout.on('error', (error) => stopping.abort(error));
   return stopping.signal;
-}
-
-/** @returns the command, or the exit code where there is none to run */
-function understood(args: readonly string[]) {
-  try {
-    const command = deadLetterCommand(args);
-    if (command !== undefined) return command;
-    process.stdout.write(DEAD_LETTERS_USAGE);
-    return 0;
-  } catch (thrown) {
-    if (!(thrown instanceof UsageError)) throw thrown;
-    process.stderr.write(`${thrown.message}\n\n${DEAD_LETTERS_USAGE}`);
-    return 2;
-  }
 }
 
 function deadLetterTopic({ KAFKA_BROKERS, DEAD_LETTER_TOPIC }: Config): string {

@@ -10,6 +10,18 @@ const QUESTION = ['connection', 'topic', 'key', 'partition', 'offset'] as const;
 /** Of a pod on this machine, or behind `kubectl port-forward`. */
 const DEFAULT_URL = 'http://127.0.0.1:4001';
 
+export const EXPLAIN_USAGE = `sluice explain --topic <name> [options]
+
+  --topic <name>        that has the event, or whose last five events are meant
+  --partition <number>  of the event, 0 without Kafka; alone: the last events of this one
+  --offset <number>     of the event in its partition
+  --key <text>          the last five events of this key, in place of --offset
+  --connection <id>     that did, or did not, get it, as /debug/connections has it; without: how events were routed
+  --url <url>           of an admin port, ${DEFAULT_URL} by default; may be repeated: the first one has the connection
+  --worker <number>     process of the first pod that has the connection, its first one by default
+  --json                what /debug/explain gives
+`;
+
 const PATIENCE_MS = 10_000;
 
 /**

@@ -68,6 +68,15 @@ test('the .env of the working directory has settings, of which the log has the n
   await gateway.untilLog(/\.env is not read in production: settings come from the environment/);
 });
 
+test('explain prints its own options when it is asked for help, and when it can not be understood', async (t) => {
+  const help = await runCli(t, ['explain', '--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /^ {2}--worker <number>/m);
+  const wrong = await runCli(t, ['explain', '--topic']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /^ {2}--worker <number>/m);
+});
+
 test('an unknown command or option is refused with the usage', async (t) => {
   for (const args of [['serv'], ['--nope'], ['check', 'a', 'b']]) {
     const { code, stderr } = await runCli(t, args);

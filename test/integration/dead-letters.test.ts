@@ -211,9 +211,11 @@ test('what is missing is told: settings, the topic, a filter', async (t) => {
     assert.equal(code, 2, args);
     assert.match(stderr, /expected|Unknown option/);
   }
-  const help = await runCli(t, ['dead-letters', '--help']);
-  assert.deepEqual(
-    [help.code, help.stdout.split('\n')[0]],
-    [0, 'sluice dead-letters list [--json] [filters]'],
-  );
+  for (const asked of [['--help'], ['list', '-h'], ['-h']]) {
+    const help = await runCli(t, ['dead-letters', ...asked]);
+    assert.deepEqual(
+      [help.code, help.stdout.split('\n')[0]],
+      [0, 'sluice dead-letters list [--json] [filters]'],
+    );
+  }
 });

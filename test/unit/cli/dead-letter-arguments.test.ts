@@ -53,7 +53,3 @@ test('what can not be understood is refused, with what was expected and what cam
     assert.throws(() => parse(args), isTold, args);
   }
 });
-
-test('help is asked for in either form', () => {
-  for (const args of ['--help', 'list -h', '-h']) assert.equal(parse(args), undefined);
-});
