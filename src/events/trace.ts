@@ -69,7 +69,19 @@ export type HubStep =
   /** The channel has carried the event before. */
   | { readonly step: 'duplicate'; readonly message: Message; readonly channel: string }
   /** A throttle keeps it, until it is dispatched or superseded by a later event. */
-  | ({ readonly step: 'held'; readonly subscribers: ReadonlySet<object> } & GroupStep)
+  | ({
+      readonly step: 'held';
+      /** All of the group. */
+      readonly subscribers: ReadonlySet<object>;
+      /** For whom it is held: the filter lets it through for them. */
+      readonly passing: ReadonlySet<object>;
+    } & GroupStep)
+  /** A later event has come before it was dispatched, and is held for these in its place. */
+  | ({
+      readonly step: 'superseded';
+      readonly subscribers: ReadonlySet<object>;
+      readonly by: Message;
+    } & GroupStep)
   /** There is a throttle, and the filter lets the event through for no subscriber. */
   | ({ readonly step: 'filtered'; readonly subscribers: ReadonlySet<object> } & GroupStep)
   | ({

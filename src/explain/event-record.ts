@@ -40,6 +40,8 @@ export interface GroupRecord {
   /** Undefined: nothing is, or a throttle holds it. */
   comparisons: Comparisons | undefined;
   isSkipped: boolean;
+  /** The event that a throttle holds for the connection in the place of this one. */
+  supersededBy?: EventPlace;
   executions: number;
   /** Paths at which viewers differ, so that more than one execution was needed. */
   readonly splits: Set<string>;

@@ -14,6 +14,7 @@ export type Verdict =
   | 'other topic'
   | 'unauthorised'
   | 'held by a throttle'
+  | 'superseded'
   | 'under way'
   | 'did not reach this process'
   | 'not published'

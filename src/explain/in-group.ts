@@ -14,7 +14,13 @@ const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** What became of an event in the group of a subscription. @param isSlow the connection is, at present */
 export function inGroup(plan: Plan, group: GroupRecord, isSlow: boolean): Explained {
-  const { state, passes, comparisons, isSkipped, settled, delivery, errors } = group;
+  const { state, passes, comparisons, isSkipped, supersededBy, settled, delivery, errors } = group;
+  // It may have been dispatched for others: by their viewers, the later event was not for them.
+  if (supersededBy !== undefined && (state === 'held' || !passes)) {
+    const { topic, partition, offset } = supersededBy;
+    const text = `${topic} ${partition}/${offset} came before throttleMs were over, and took its place`;
+    return { verdict: 'superseded', steps: [step('throttle', text)] };
+  }
   if (state === 'held') {
     return { verdict: 'held by a throttle', steps: [step('throttle', 'a later event may take its place')] };
   }

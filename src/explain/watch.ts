@@ -110,6 +110,12 @@ export class Watch {
     const group = record.groups.get(step.group);
     if (group === undefined) return;
     switch (step.step) {
+      case 'superseded': {
+        const { t, p, o } = step.by;
+        if (this.#ownIn(step.subscribers) === undefined) break;
+        group.supersededBy = { topic: t, partition: p, offset: o };
+        break;
+      }
       case 'executed':
         executed(group, step.errors);
         break;
@@ -137,20 +143,20 @@ export class Watch {
   ): void {
     const { group, message, subscribers } = step;
     if (this.#ownIn(subscribers) === undefined) return;
-    const passing = step.step === 'dispatched' ? step.passing : new Set<object>();
+    const passing = step.step === 'filtered' ? new Set<object>() : step.passing;
     const own = this.#ownIn(passing);
     const begun = record.groups.get(group);
+    const isHeld = step.step === 'held' && own !== undefined;
     record.groups.set(group, {
       executions: 0,
       splits: new Set(),
       errors: [],
       ...begun,
-      state: step.step,
+      state: isHeld ? 'held' : step.step === 'dispatched' ? 'dispatched' : 'filtered',
       subscribers: subscribers.size,
       passing: passing.size,
       passes: own !== undefined,
-      comparisons:
-        step.step === 'held' ? undefined : group.filter?.compared?.(message.event, connection.viewer),
+      comparisons: isHeld ? undefined : group.filter?.compared?.(message.event, connection.viewer),
       isSkipped: own !== undefined && step.step === 'dispatched' && step.isSkippedFor(own),
     });
   }

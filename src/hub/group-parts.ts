@@ -1,7 +1,9 @@
 import type { Audience } from './audience.ts';
+import type { Message } from '../events/message.ts';
 import { DeliveryOrder } from './delivery-order.ts';
 import { ExecutionRunner } from './execution-runner.ts';
 import type { GroupServices } from './group-services.ts';
+import type { GroupTrace } from './group-trace.ts';
 import { OpenExecutions } from './open-executions.ts';
 import { PastViewers } from './past-viewers.ts';
 import type { GroupParts } from './shared-execution.ts';
@@ -47,6 +49,7 @@ export function groupParts(
 
 /**
  * @param begin executes an event, in this call or later
+ * @param traceOf undefined while no one listens
  * @returns undefined if no event of the group is held
  */
 export function throttleOf(
@@ -54,6 +57,7 @@ export function throttleOf(
   services: GroupServices,
   audience: Audience,
   begin: (held: HeldEvent, recipients: Recipients) => void,
+  traceOf: (message: Message) => GroupTrace | undefined,
 ): Throttle | undefined {
   if (delivery === undefined || delivery.throttleMs === 0) return undefined;
   const { work, heldBytes, dueThrottles, timers, maxWaiting } = services;
@@ -70,5 +74,6 @@ export function throttleOf(
     hasRoom: () => isReplay || order.pending < maxWaiting,
     whenRoom: (callback) => order.whenBelow(maxWaiting, callback),
     begin,
+    traceOf,
   });
 }

@@ -41,9 +41,19 @@ export class GroupTrace {
     return { message: this.#message, group: this.#group };
   }
 
-  /** A throttle holds it, or the filter lets it through for no subscriber. */
-  untaken(step: 'held' | 'filtered', subscribers: ReadonlySet<Subscriber>): void {
-    this.#trace?.({ step, subscribers, ...this.#of });
+  /** There is a throttle, and the filter lets it through for no subscriber. */
+  filtered(subscribers: ReadonlySet<Subscriber>): void {
+    this.#trace?.({ step: 'filtered', subscribers, ...this.#of });
+  }
+
+  /** @param passing for whom a throttle holds it */
+  held(subscribers: ReadonlySet<Subscriber>, passing: ReadonlySet<Subscriber>): void {
+    this.#trace?.({ step: 'held', subscribers, passing, ...this.#of });
+  }
+
+  /** @param by is held for these subscribers in its place */
+  superseded(subscribers: ReadonlySet<Subscriber>, by: Message): void {
+    this.#trace?.({ step: 'superseded', subscribers, by, ...this.#of });
   }
 
   dispatched(

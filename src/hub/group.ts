@@ -51,8 +51,12 @@ export class Group {
     this.#parts = groupParts(plan, services, this.#subscribers, isReplay);
     this.#audience = new Audience(plan, this.#subscribers, this.#parts.partitions, services);
     this.#recent = plan.channels.length > 1 ? new RecentPositions() : undefined;
-    this.#throttle = throttleOf(this.#parts, services, this.#audience, (held, recipients) =>
-      this.#begin(held, recipients),
+    this.#throttle = throttleOf(
+      this.#parts,
+      services,
+      this.#audience,
+      (held, recipients) => this.#begin(held, recipients),
+      (message) => traceOf(message, this.#plan, this.#services, undefined),
     );
   }
 
@@ -242,11 +246,7 @@ export class Group {
       return;
     }
     this.#events += 1;
-    const taken = this.#throttle?.take({ message, scope, isRecorded, bytes }) ?? 'begins';
-    if (taken !== 'begins') {
-      traceOf(message, this.#plan, this.#services, undefined)?.untaken(taken, this.#subscribers);
-      return;
-    }
+    if (this.#throttle?.take({ message, scope, isRecorded, bytes }) === false) return;
     const passing = this.#audience.of(message.event, bytes);
     const isLookedAt = this.#services.trace?.listener !== undefined || scope.span !== undefined;
     // Thousands of groups may listen to one channel, each with a filter of its own that lets few events through.

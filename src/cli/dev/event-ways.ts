@@ -83,7 +83,8 @@ export class EventWays {
   }
 
   #dispatched(step: HubStep): void {
-    if (isOfConnections(step)) return;
+    // The event that supersedes another one is told of itself.
+    if (isOfConnections(step) || step.step === 'superseded') return;
     const { t: topic, p: partition, o: offset, key } = step.message;
     const place = { topic, partition, offset };
     const known = this.#followed.get(placeText(place));

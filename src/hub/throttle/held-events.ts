@@ -24,6 +24,9 @@ export interface HeldEvent extends ThrottledEvent {
   readonly latest: Map<string, Slot>;
 }
 
+/** Is told of an event in whose place another one is held, for viewers with these values. */
+export type Superseded = (held: HeldEvent, values: string) => void;
+
 /** The latest event of one key, for viewers with the same values. */
 interface Slot {
   held: HeldEvent;
@@ -98,9 +101,10 @@ export class HeldEvents {
 
   /**
    * @param values for which the event passes
+   * @param superseded undefined while no one listens
    * @returns whether it supersedes another one
    */
-  add(event: ThrottledEvent, key: string, values: readonly string[]): boolean {
+  add(event: ThrottledEvent, key: string, values: readonly string[], superseded?: Superseded): boolean {
     if (this.#hasNew) this.#phase += 1;
     this.#hasNew = false;
     const held: HeldEvent = { ...event, key, sequence: this.#sequence, latest: new Map() };
@@ -111,7 +115,10 @@ export class HeldEvents {
     for (const one of values) {
       const slots = this.#slotsOf(one);
       const slot = slots.get(key) ?? { held, arrivals: new Arrivals() };
-      if (slot.held !== held) hasSuperseded = true;
+      if (slot.held !== held) {
+        hasSuperseded = true;
+        superseded?.(slot.held, one);
+      }
       this.#put(slots, key, slot, held, one);
       if (slot.arrivals.add(this.#phase)) this.#addEntries(1);
     }

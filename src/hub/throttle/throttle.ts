@@ -1,14 +1,22 @@
+import type { Message } from '../../events/message.ts';
 import type { Delivery } from '../../graph/graph.ts';
 import type { Json } from '../../lazy/reads.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Timers } from '../../support/clock.ts';
 import type { Audience } from '../audience.ts';
 import type { DispatchWork } from '../dispatch-work.ts';
+import type { GroupTrace } from '../group-trace.ts';
 import type { Subscriber } from '../subscriber.ts';
 import { UNITS, type WorkBudget } from '../work-budget.ts';
 import type { DueThrottles } from './due-throttles.ts';
 import type { HeldBytes } from '../../support/held-bytes.ts';
-import { HeldEvents, type HeldEvent, type Recipients, type ThrottledEvent } from './held-events.ts';
+import {
+  HeldEvents,
+  type HeldEvent,
+  type Recipients,
+  type Superseded,
+  type ThrottledEvent,
+} from './held-events.ts';
 
 interface ThrottleOptions extends Delivery {
   readonly audience: Audience;
@@ -29,6 +37,8 @@ interface ThrottleOptions extends Delivery {
   readonly metrics: Metrics;
   /** Executes an event, in this call or later. */
   readonly begin: (held: HeldEvent, recipients: Recipients) => void;
+  /** Tells what becomes of an event that does not begin at once. Undefined while no one listens, as mostly. */
+  readonly traceOf: (message: Message) => GroupTrace | undefined;
 }
 
 /**
@@ -53,9 +63,9 @@ export class Throttle {
     this.#options = options;
   }
 
-  /** @returns `begins` if it is to be executed now; `filtered` if the filter lets it through for no subscriber */
-  take(event: ThrottledEvent): 'begins' | 'held' | 'filtered' {
-    const { audience, heldBytes, isReplay, keyOf, maxHeld, metrics, work } = this.#options;
+  /** @returns whether it is to be executed now; else it is held, or the filter lets it through for no subscriber */
+  take(event: ThrottledEvent): boolean {
+    const { audience, heldBytes, isReplay, keyOf, maxHeld, metrics, traceOf, work } = this.#options;
     const { message } = event;
     const values: string[] = [];
     for (const { values: some, subscribers } of audience.buckets) {
@@ -64,19 +74,21 @@ export class Throttle {
     }
     if (values.length === 0) {
       if (audience.subscribers.size > 0) work.rejected();
-      return 'filtered';
+      traceOf(message)?.filtered(audience.subscribers);
+      return false;
     }
     if (this.#cancelTimer === undefined && !isReplay) {
       this.#startInterval();
       // What is still due comes first.
-      if (this.#due === undefined) return 'begins';
+      if (this.#due === undefined) return true;
     }
     work.spend(UNITS.group);
     this.#held ??= new HeldEvents((bytes) => heldBytes.grow(this, bytes));
-    if (this.#held.add(event, keyOf(message.event), values)) metrics.throttledEvents.inc();
+    const superseded = this.#traceHeld(message, values);
+    if (this.#held.add(event, keyOf(message.event), values, superseded)) metrics.throttledEvents.inc();
     if (this.#held.isFull(maxHeld)) this.#makeRoom();
     heldBytes.limit();
-    return 'held';
+    return false;
   }
 
   /** Begins the next event that is due. @returns false if there is none for now */
@@ -144,6 +156,26 @@ export class Throttle {
       }
       interval?.joined(subscriber);
     }
+  }
+
+  /**
+   * Tells that an event is held.
+   *
+   * @param values for which it passes
+   * @returns tells of an event that it supersedes; undefined while no one listens
+   */
+  #traceHeld(message: Message, values: readonly string[]): Superseded | undefined {
+    const { audience, traceOf } = this.#options;
+    const trace = traceOf(message);
+    if (trace === undefined) return undefined;
+    const passing = new Map(
+      audience.buckets
+        .filter((bucket) => values.includes(bucket.values))
+        .map((bucket) => [bucket.values, bucket.subscribers]),
+    );
+    trace.held(audience.subscribers, new Set([...passing.values()].flatMap((some) => [...some])));
+    return (earlier, one) =>
+      traceOf(earlier.message)?.superseded(passing.get(one) ?? new Set<Subscriber>(), message);
   }
 
   /** Too many are held: the oldest one begins, even if it is skipped, and all others for which there is room. */

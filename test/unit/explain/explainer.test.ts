@@ -17,7 +17,7 @@ import {
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
-import { filterOn, heldExecutions, operation, setUp as setUpHub } from '../hub/parts.ts';
+import { byRole, filterOn, heldExecutions, operation, setUp as setUpHub } from '../hub/parts.ts';
 import { HeldTime } from './held-time.ts';
 
 class Connection implements SubscriptionOwner {
@@ -62,7 +62,7 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
   const arrived = new RecentlyArrived(keptBytes, time.now);
   const consumed = new RecentlyConsumed(trace, keptBytes, time.now);
   const arrivals = keptBytes === 0 ? undefined : arrived;
-  const { bus, hub } = setUpHub({ ...options, steps: trace, budget: flusher, arrivals });
+  const { bus, hub } = setUpHub({ timers: time, ...options, steps: trace, budget: flusher, arrivals });
   const connections = new Map<string, Connection>();
   const joined = new Map<Connection, Group[]>();
   const explainer = new Explainer({
@@ -233,6 +233,36 @@ test('a result that a later one has taken the place of is skipped for slowness, 
     textOf(told(2), 'skip') ?? '',
     /^left out at .* by onSlow: CONFLATE, as a later result took its place$/,
   );
+});
+
+const throttled = { keyOf: () => 'one', throttleMs: 100, onSlow: 'CONFLATE' } as const;
+
+test('an event that a throttle holds is superseded once a later one has come, and stays so', async () => {
+  const { time, carry, told } = setUpOne({ binding: { delivery: throttled } });
+  const verdicts = (): string[] => [0, 1, 2].map((offset) => told(offset).verdict);
+  await carry(0, 1);
+  assert.equal(told(1).verdict, 'held by a throttle');
+  await carry(2);
+  assert.deepEqual(verdicts(), ['delivered', 'superseded', 'held by a throttle']);
+  time.advance(100);
+  await setImmediate();
+  assert.deepEqual(verdicts(), ['delivered', 'superseded', 'delivered']);
+  assert.equal(textOf(told(1), 'throttle'), 'bids 0/2 came before throttleMs were over, and took its place');
+});
+
+test('an event is superseded for viewers that the later one is for, and delivered to all others', async () => {
+  const { time, bus, carry, watching, askOne } = setUp({ binding: { delivery: throttled, filter: byRole } });
+  const [ann, bob] = watching(person('ann', 'buyer'), person('bob', 'seller'));
+  assert.ok(ann && bob);
+  const verdicts = (one: Connection): string[] => [1, 2].map((offset) => askOne(one, offset).verdict);
+  await carry(0, 1);
+  bus.carry('bids:id=a', 2, { roles: ['buyer'] });
+  assert.deepEqual(verdicts(ann), ['superseded', 'held by a throttle']);
+  assert.deepEqual(verdicts(bob), ['held by a throttle', 'filtered out']);
+  time.advance(100);
+  await setImmediate();
+  assert.deepEqual(verdicts(ann), ['superseded', 'delivered']);
+  assert.deepEqual(verdicts(bob), ['delivered', 'filtered out']);
 });
 
 test('an event that comes when MAX_WAITING_EVENTS wait for their executions is told as skipped for that', async () => {

@@ -26,6 +26,8 @@ function text(step: HubStep): string {
       return `${o} split at ${step.path}`;
     case 'delivered':
       return `${o} delivered to ${[...step.subscribers].length}`;
+    case 'superseded':
+      return `${o} superseded by ${step.by.o} for ${step.subscribers.size}`;
     default:
       return `${o} ${step.step}`;
   }
@@ -101,7 +103,7 @@ test('errors are told as clients see them, and the end comes with the last resul
   ]);
 });
 
-test('what a throttle holds is told as held, and when it is dispatched', (t) => {
+test('what a throttle holds is told as held, and when it is dispatched or superseded', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { steps, trace } = noted();
   const { bus, join } = setUp({
@@ -111,5 +113,5 @@ test('what a throttle holds is told as held, and when it is dispatched', (t) => 
   join(asked, { id: 'a' });
   for (const o of [0, 1, 2]) bus.carry('bids:id=a', o, {});
   t.mock.timers.tick(100);
-  assert.deepEqual(steps, [...once(0, 1), '1 held', '2 held', ...once(2, 1)]);
+  assert.deepEqual(steps, [...once(0, 1), '1 held', '2 held', '1 superseded by 2 for 1', ...once(2, 1)]);
 });

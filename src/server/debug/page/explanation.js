@@ -9,6 +9,7 @@ const TONES = {
   'before it connected': 'meant',
   'let through': 'good',
   'other topic': 'meant',
+  superseded: 'meant',
   delivered: 'good',
   'executed with an error': 'bad',
   unauthorised: 'bad',

@@ -96,6 +96,18 @@ test('what a throttle delivers later is told then', (t) => {
   assert.deepEqual(told, ['0 0/0 held', '0 later 2']);
 });
 
+test('what a throttle holds is told once, and no more when a later event supersedes it', (t) => {
+  for (const ingests of [true, false]) {
+    const { told, routed, published, take } = start(t, { ingests });
+    if (ingests) routed(0);
+    take(0, 'held');
+    if (ingests) published(0);
+    take(0, 'superseded');
+    assert.deepEqual(told, ['0 0/0 held'], `ingests: ${ingests}`);
+    t.mock.timers.reset();
+  }
+});
+
 test('of a flood some events are told, and the others are counted', (t) => {
   const { told, routed, published, pass } = start(t);
   const flood = (from: number) => {
