@@ -40,8 +40,8 @@ interface ExplainerOptions {
   readonly refusedOf: (connection: WatchedConnection) => readonly RefusedSubscription[];
   readonly consumed: Pick<RecentlyConsumed, 'of'>;
   readonly arrived: Pick<RecentlyArrived, 'of'>;
-  /** Fields by which subscriptions pick events of the topic. */
-  readonly keysOf: (topic: string) => readonly string[];
+  /** Those of the graph, each with the fields by which subscriptions pick its events. */
+  readonly topics: () => ReadonlyMap<string, { readonly keys: readonly string[] }>;
   readonly timers: Timers;
   /** ms since 1970 */
   readonly now: () => number;
@@ -58,6 +58,11 @@ export class Explainer {
   constructor(options: ExplainerOptions) {
     this.#options = options;
     this.#watches = new Watches(options);
+  }
+
+  /** Of the graph. A question about another one has no answer, and would record nothing. */
+  get topics(): readonly string[] {
+    return [...this.#options.topics().keys()];
   }
 
   /**
@@ -99,11 +104,14 @@ export class Explainer {
   last(id: string | undefined, question: LastQuestion): LastEvents | undefined {
     const connection = this.#connectionOf(id);
     if (connection === null) return undefined;
-    const { consumed, arrived: came, keysOf } = this.#options;
+    const { consumed, arrived: came, topics } = this.#options;
     const { topic } = question;
     const watch = this.#watches.of(connection, topic);
     const rings = { consumed: consumed.of(topic), arrived: came.of(topic), recorded: watch.records };
-    return { ...this.#knownOf(topic, watch), events: lastEvents(question, rings, keysOf(topic)) };
+    return {
+      ...this.#knownOf(topic, watch),
+      events: lastEvents(question, rings, topics().get(topic)?.keys ?? []),
+    };
   }
 
   /** Null: there is none of the id. */

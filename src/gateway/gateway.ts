@@ -152,7 +152,7 @@ export class Gateway {
       refusedOf: (connection) => refused.of(connection),
       consumed,
       arrived,
-      keysOf: (topic) => inForce.current.graph.topics.get(topic)?.keys ?? [],
+      topics: () => inForce.current.graph.topics,
       timers: systemTimers,
       now: Date.now,
     });

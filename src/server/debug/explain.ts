@@ -1,4 +1,6 @@
 import type { Explainer } from '../../explain/explainer.ts';
+import { shownList } from '../../explain/shown-list.ts';
+import { nearest } from '../../support/nearest.ts';
 import { HttpError } from '../http-error.ts';
 import { numberParameter } from '../number-parameter.ts';
 import { sendJson } from '../respond.ts';
@@ -12,7 +14,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
  * connection, what this process has done with the event before it went to the bus. Without an offset, which are the last
  * events of the topic, of `key=` if there is one.
  */
-export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last'>): Handle {
+export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'topics'>): Handle {
   return (request, response) => {
     const query = queryOf(request);
     const text = (name: string): string => {
@@ -25,7 +27,7 @@ export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last'>): Ha
       return numberParameter(request, name, { min: 0, max: MOST, default: 0 });
     };
     const id = query.get('connection') ?? undefined;
-    const topic = text('topic');
+    const topic = knownTopic(text('topic'), explainer.topics);
     const answer = query.has('offset')
       ? explainer.explain(id, { topic, partition: number('partition'), offset: number('offset') })
       : explainer.last(id, {
@@ -41,4 +43,15 @@ export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last'>): Ha
     }
     sendJson(response, 200, answer, { 'cache-control': 'no-store' });
   };
+}
+
+/** @throws HttpError naming the topics of the graph, the one first that may be meant */
+function knownTopic(given: string, topics: readonly string[]): string {
+  if (topics.includes(given)) return given;
+  const meant = nearest(given, topics);
+  const others = topics.filter((topic) => topic !== meant).toSorted();
+  const names = shownList(meant === undefined ? others : [meant, ...others]);
+  const expected =
+    topics.length === 0 ? 'a topic of the graph, which has none' : `one of the graph's, ${names}`;
+  throw new HttpError(404, `topic: expected ${expected}, got ${JSON.stringify(given)}`);
 }

@@ -24,7 +24,7 @@ function toldOf(...steps: readonly IngestStep[]): Consumed {
     refusedOf: () => [],
     consumed: new RecentlyConsumed(trace, 0, time.now),
     arrived: new RecentlyArrived(0, time.now),
-    keysOf: () => [],
+    topics: () => new Map([['bids', { keys: [] }]]),
   });
   assert.equal(explainer.explain(undefined, PLACE)?.consumed, null);
   for (const step of steps) trace.listener?.(step);

@@ -74,7 +74,7 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
     refusedOf: () => [],
     consumed,
     arrived,
-    keysOf: () => ['id'],
+    topics: () => new Map([['bids', { keys: ['id'] }]]),
   });
   const connect = (viewer: Json = {}): Connection => {
     const connection = new Connection(`${connections.size + 1}`, viewer, time.now() / 1_000, flusher);

@@ -34,7 +34,7 @@ const emptyHub = {
 const hub = { inspect: (_limit: number) => emptyHub, groups: table(), channels: table() };
 
 const inspectable: DebugOptions['inspectable'] = {
-  explainer: { explain: () => undefined, last: () => undefined },
+  explainer: { topics: [], explain: () => undefined, last: () => undefined },
   hub,
   connections: {
     inspect: () => ({ count: 0 }),
@@ -120,6 +120,36 @@ async function recordedWhile(t: TestContext, name: string, extension: string, wo
   assert.deepEqual(waits, [1_000]);
   return body;
 }
+
+/** @returns status and error of a question of the topic */
+async function refusal(from: number | undefined, topic: string): Promise<unknown> {
+  const { status, body } = await ask(from ?? 0, `/debug/explain?topic=${topic}`);
+  return [status, (JSON.parse(body) as { error: string }).error];
+}
+
+describe('explain', () => {
+  it('refuses a topic that the graph does not have, before anything is recorded, and names those that it has', async (t) => {
+    const asked = t.mock.fn(() => undefined);
+    const graphs = [['sales', 'bids', 'listings'], []];
+    const [some, none] = await Promise.all(
+      graphs.map((topics) => served(t, { explainer: { topics, explain: asked, last: asked } })),
+    );
+    for (const [topic, names] of [
+      ['listing', 'listings, bids, sales'],
+      ['orders', 'bids, listings, sales'],
+    ] as const) {
+      const error = `topic: expected one of the graph's, ${names}, got "${topic}"`;
+      assert.deepEqual(await refusal(some, topic), [404, error]);
+    }
+    assert.deepEqual(await refusal(none, 'bids'), [
+      404,
+      'topic: expected a topic of the graph, which has none, got "bids"',
+    ]);
+    assert.equal(asked.mock.callCount(), 0);
+    await ask(some ?? 0, '/debug/explain?topic=bids');
+    assert.equal(asked.mock.callCount(), 1);
+  });
+});
 
 describe('profiles', () => {
   it('of the CPU are sent as files that Chrome DevTools open', async (t) => {
