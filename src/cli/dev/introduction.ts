@@ -1,8 +1,12 @@
 import path from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import { usesRedis } from '../../config/uses-redis.ts';
+import { shownList } from '../../explain/shown-list.ts';
 import type { LoadedGraph } from '../../graph/loader/load-graph.ts';
-import { sampleEvent } from './sample-event.ts';
+import { sampleEvents, type SampleEvent } from './sample-event.ts';
+
+/** Topics for which a command is printed. */
+const MAX_SAMPLES = 3;
 
 /** What a developer is told once the gateway listens. @param url of the gateway */
 export function introduction(config: Config, graph: LoadedGraph, url: string): string {
@@ -20,9 +24,18 @@ function source(config: Config, graph: LoadedGraph, url: string): string[] {
   if (usesRedis(config)) {
     return ['Events come from other gateways by Redis, which is set, since KAFKA_BROKERS is not'];
   }
-  const sample = sampleEvent(graph);
-  if (sample === undefined) return ['No field of the graph has a topic'];
-  const { topic, event } = sample;
+  const samples = sampleEvents(graph);
+  if (samples.length === 0) return ['No field of the graph has a topic'];
+  const rest = samples.slice(MAX_SAMPLES).map(({ topic }) => topic);
+  return [
+    'Events come by hand, since KAFKA_BROKERS is not set:',
+    '',
+    ...samples.slice(0, MAX_SAMPLES).map((sample) => publishing(sample, url)),
+    ...(rest.length === 0 ? [] : [`and so on for ${shownList(rest)}`]),
+  ];
+}
+
+function publishing({ topic, event }: SampleEvent, url: string): string {
   const [type, data] =
     event === undefined
       ? ['octet-stream', "--data-binary '@message'"]
@@ -30,9 +43,5 @@ function source(config: Config, graph: LoadedGraph, url: string): string[] {
   // Of a certificate for trying things out, curl does not know the authority.
   const trust = url.startsWith('https:') ? ' --insecure' : '';
   const address = `${url.replace('http://', '')}/events/${encodeURIComponent(topic)}`;
-  return [
-    'Events come by hand, since KAFKA_BROKERS is not set:',
-    '',
-    `curl${trust} -X POST ${address} -H 'content-type: application/${type}' ${data}`,
-  ];
+  return `curl${trust} -X POST ${address} -H 'content-type: application/${type}' ${data}`;
 }

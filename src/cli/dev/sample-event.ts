@@ -12,7 +12,7 @@ import type { Binding, Graph } from '../../graph/graph.ts';
 
 type SampledGraph = Pick<Graph, 'schema' | 'bindings' | 'topics'> & { readonly definition: GraphDefinition };
 
-interface SampleEvent {
+export interface SampleEvent {
   readonly topic: string;
   /** Undefined: the graph decodes the topic itself, so it need not be JSON. */
   readonly event: Readonly<Record<string, unknown>> | undefined;
@@ -29,13 +29,21 @@ const SCALARS: Readonly<Record<string, unknown>> = {
 /** Beside those that the schema demands. */
 const MAX_FIELDS = 4;
 
-/** An event that a subscription of the graph would show, made up; undefined for a graph without topics. */
-export function sampleEvent({ schema, bindings, topics, definition }: SampledGraph): SampleEvent | undefined {
-  const all = [...bindings.values()];
-  const plain = all.find(({ topic }) => topics.get(topic)?.decode === undefined);
-  const [first] = all;
-  if (plain === undefined) return first && { topic: first.topic, event: undefined };
-  return { topic: plain.topic, event: eventOf(plain, schema, definition) };
+/**
+ * Of each topic an event that a subscription of the graph would show, made up: of the first field of the topic that has a
+ * key, if one has.
+ */
+export function sampleEvents({ schema, bindings, topics, definition }: SampledGraph): SampleEvent[] {
+  const chosen = new Map<string, Binding>();
+  for (const binding of bindings.values()) {
+    const known = chosen.get(binding.topic);
+    if (known === undefined || (known.key === undefined && binding.key !== undefined))
+      chosen.set(binding.topic, binding);
+  }
+  return [...chosen].map(([topic, binding]) => {
+    const isPlain = topics.get(topic)?.decode === undefined;
+    return { topic, event: isPlain ? eventOf(binding, schema, definition) : undefined };
+  });
 }
 
 function eventOf(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sampleEvent } from '../../../../src/cli/dev/sample-event.ts';
+import { introduction } from '../../../../src/cli/dev/introduction.ts';
+import { sampleEvents } from '../../../../src/cli/dev/sample-event.ts';
+import { loadConfig } from '../../../../src/config/config.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { graphFolder } from '../../../helpers/graph-folder.ts';
 
@@ -16,10 +18,8 @@ test('a sample event has the key, and what the schema demands of it but for what
       import { defineGraph } from 'sluice';
       export default defineGraph({ resolvers: { Bid: { gross: () => 1 } } });`,
   });
-  assert.deepEqual(sampleEvent(await loadGraph(folder)), {
-    topic: 'bids',
-    event: { auction_id: '7', amount: { value: 1, currency: 'text' }, state: 'OPEN', tags: ['text'] },
-  });
+  const event = { auction_id: '7', amount: { value: 1, currency: 'text' }, state: 'OPEN', tags: ['text'] };
+  assert.deepEqual(sampleEvents(await loadGraph(folder)), [{ topic: 'bids', event }]);
 });
 
 test('a sample event has the objects that a nested key leads through, with what the schema demands of them', async (t) => {
@@ -34,7 +34,7 @@ test('a sample event has the objects that a nested key leads through, with what 
       type City { name: String! }`,
   });
   const house = { number: 1, street: 'text' };
-  assert.deepEqual(sampleEvent(await loadGraph(folder))?.event, {
+  assert.deepEqual(sampleEvents(await loadGraph(folder))[0]?.event, {
     amount: 1,
     seller: { a: 1, b: 1, c: 1, d: 1, house, name: 'text' },
   });
@@ -46,7 +46,7 @@ test('of an event whose type the schema does not tell a sample has the key alone
       type Subscription { bid(id: ID!): JSON @event(topic: "bids", key: "seller.id") }
       scalar JSON`,
   });
-  assert.deepEqual(sampleEvent(await loadGraph(folder))?.event, { seller: { id: '7' } });
+  assert.deepEqual(sampleEvents(await loadGraph(folder))[0]?.event, { seller: { id: '7' } });
 });
 
 test('a topic that the graph decodes itself has none', async (t) => {
@@ -56,5 +56,30 @@ test('a topic that the graph decodes itself has none', async (t) => {
       import { defineGraph } from 'sluice';
       export default defineGraph({ decode: { bids: () => ({}) } });`,
   });
-  assert.deepEqual(sampleEvent(await loadGraph(folder)), { topic: 'bids', event: undefined });
+  assert.deepEqual(sampleEvents(await loadGraph(folder)), [{ topic: 'bids', event: undefined }]);
+});
+
+const curl = (topic: string): string =>
+  `  curl -X POST localhost:4000/events/${topic} -H 'content-type: application/json' -d `;
+
+test('each topic has a command once, with an event that has a key if a field has one, and no more than three', async (t) => {
+  const fields = ['orders', 'sales', 'lots'].map((topic) => `${topic}: Bid @event(topic: "${topic}")`);
+  const folder = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription {
+        bids: Bid @event(topic: "bids")
+        bid(id: ID!): Bid @event(topic: "bids", key: "id")
+        ${fields.join('\n')}
+      }
+      type Bid { id: ID n: Int }`,
+  });
+  const lines = introduction(loadConfig({}), await loadGraph(folder), 'http://localhost:4000').split('\n');
+  assert.deepEqual(lines.slice(lines.findIndex((line) => line.startsWith('  curl'))), [
+    `${curl('bids')}'{"id":"7","n":1}'`,
+    `${curl('orders')}'{"id":"7","n":1}'`,
+    `${curl('sales')}'{"id":"7","n":1}'`,
+    '  and so on for lots',
+    '',
+    '',
+  ]);
 });
