@@ -34,8 +34,9 @@ function build(t: TestContext, generated: Generated, options: object = {}): Prom
 
 describe('a change of what a kustomization generates', needs('kubectl'), () => {
   for (const name of Object.keys(GENERATED) as (keyof typeof GENERATED)[]) {
-    it(`rolls the pods where it is in ${name}`, async (t) => {
+    it(`rolls the pods where it is in ${name}, and no change rolls none`, async (t) => {
       const first = await build(t, GENERATED);
+      assert.deepEqual((await build(t, GENERATED)).template, first.template);
       const changed = GENERATED[name].map((literal) => literal.replace(/(one|info|String)/, 'debug'));
       assert.notDeepEqual(changed, GENERATED[name]);
       const next = await build(t, { ...GENERATED, [name]: changed });

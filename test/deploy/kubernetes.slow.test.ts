@@ -87,6 +87,29 @@ for (const name of ['dev', 'production']) {
       assert.equal(requests.memory, limits.memory);
     });
 
+    it('is closed but for browsers, Prometheus, Kafka, Redis and names', () => {
+      const policies = overlay.manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+      assert.deepEqual(
+        policies.map(({ metadata, spec }) => [
+          metadata.name,
+          spec.policyTypes,
+          portsOf(spec.ingress),
+          portsOf(spec.egress),
+        ]),
+        [
+          ['sluice', ['Ingress', 'Egress'], ['TCP 4000', 'TCP 4001'], ['UDP 53', 'TCP 53']],
+          ['sluice-kafka', ['Egress'], [], ['TCP 9092']],
+          ['sluice-redis', ['Egress'], [], ['TCP 6379']],
+        ],
+      );
+      for (const { spec } of policies) assert.deepEqual(spec.podSelector.matchLabels, LABELS);
+      // A cluster has names from pods of its own, or from a cache on each node.
+      assert.deepEqual(policies[0]?.spec.egress[0].to, [
+        { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
+        { ipBlock: { cidr: '169.254.20.10/32' } },
+      ]);
+    });
+
     it('keeps quiet sockets open through the ingress, which leads to the public port only', () => {
       const { metadata, spec } = overlay.get('Ingress');
       const { annotations = {} } = metadata;
@@ -252,3 +275,8 @@ describe('the check of the operator’s kinds', () => {
     ]);
   });
 });
+
+function portsOf(rules: readonly { ports: readonly { port: number; protocol?: string }[] }[] = []): string[] {
+  const ports = rules.flatMap((rule) => rule.ports);
+  return [...new Set(ports.map(({ port, protocol = 'TCP' }) => `${protocol} ${port}`))];
+}
