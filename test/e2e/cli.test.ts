@@ -77,6 +77,12 @@ test('explain prints its own options when it is asked for help, and when it can 
   assert.match(wrong.stderr, /^ {2}--worker <number>/m);
 });
 
+test('explain asks the admin port of the settings, where none is named', async (t) => {
+  const { code, stderr } = await runCli(t, ['explain', '--topic', 'bids'], { ADMIN_PORT: '1' });
+  assert.equal(code, 1);
+  assert.match(stderr, /^sluice: http:\/\/127\.0\.0\.1:1\//);
+});
+
 test('an unknown command or option is refused with the usage', async (t) => {
   for (const args of [['serv'], ['--nope'], ['check', 'a', 'b']]) {
     const { code, stderr } = await runCli(t, args);
