@@ -231,6 +231,15 @@ test('redis: what another version of the gateway publishes without history ends 
   assert.equal(positionOf((await pod.inbox.until(3))[2] ?? '')?.epoch, after);
 });
 
+test('redis: deletions can not be had of an epoch that a tombstone without history has ended', async (t) => {
+  const { server, pod } = await setUp(t);
+  const older = await startWithout(t, server.url);
+  await publish(pod.bus, 1);
+  const epoch = await epochOf(pod.bus);
+  await older.publish(TOPIC, [tombstone(2)]);
+  await assert.rejects(pod.bus.deletions(TOPIC, epoch, ['x']), { name: 'NoHistory' });
+});
+
 test('redis: a connection that is lost while others publish loses nothing', async (t) => {
   const { pod, other, client } = await setUpTwo(t);
   let n = 1;

@@ -8,7 +8,7 @@ import { inGroups } from './topic-history.ts';
 interface DeletedKeys {
   readonly topic: string;
   readonly epoch: string;
-  readonly connection: Pick<CommandConnection, 'send'>;
+  readonly connection: Pick<CommandConnection, 'transact'>;
   readonly names: BusNames;
 }
 
@@ -19,9 +19,12 @@ interface DeletedKeys {
  */
 export async function readDeletions(where: DeletedKeys, keys: readonly string[]): Promise<Deletions> {
   const { topic, epoch, connection, names } = where;
-  const state: Command = ['HMGET', names.historyKey(topic), 'epoch', 'deleted', 'forgotten', 'removed'];
-  const [begin] = await connection.send([state]);
-  const first = stateIn(begin, where);
+  // What is published without history gives the topic another version only: the epoch has ended by that, too.
+  const state: readonly Command[] = [
+    ['HMGET', names.historyKey(topic), 'epoch', 'version', 'deleted', 'forgotten', 'removed'],
+    ['GET', names.versionKey(topic)],
+  ];
+  const first = stateIn(await connection.transact(state), where);
   let { generation, forgottenUpTo, last } = first;
   const upTo = new Map<string, number>();
   if (!first.isAny) return { upTo, forgottenUpTo, last };
@@ -29,7 +32,8 @@ export async function readDeletions(where: DeletedKeys, keys: readonly string[])
     const hashes = some.map(hashOfKey);
     const ask = (of: number): Command => ['HMGET', names.deletedKey(topic, epoch, of), ...hashes];
     // The state comes last, so that what is forgotten meanwhile shows.
-    const [before, present, now] = await connection.send([ask(generation - 1), ask(generation), state]);
+    const asked = [ask(generation - 1), ask(generation), ...state];
+    const [before, present, ...now] = await connection.transact(asked);
     for (const reply of [before, present]) {
       for (const [index, sequence] of (valueOf(reply) as (string | null)[]).entries()) {
         if (sequence !== null) upTo.set(some[index] ?? '', Number(sequence));
@@ -41,9 +45,9 @@ export async function readDeletions(where: DeletedKeys, keys: readonly string[])
 }
 
 /** @throws NoHistory if the epoch has ended */
-function stateIn(reply: Reply | undefined, { topic, epoch }: DeletedKeys) {
-  const [present, noted, forgotten, removed] = valueOf(reply) as (string | null)[];
-  if (present !== epoch) throw new NoHistory(topic, 'it has just begun anew');
+function stateIn([held, current]: readonly Reply[], { topic, epoch }: DeletedKeys) {
+  const [present, version, noted, forgotten, removed] = valueOf(held) as (string | null | undefined)[];
+  if (present !== epoch || version !== valueOf(current)) throw new NoHistory(topic, 'it has just begun anew');
   const generation = Math.floor(Math.max(0, Number(noted ?? 0) - 1) / DELETED_OF_GENERATION);
   return {
     isAny: noted !== null,

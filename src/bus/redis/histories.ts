@@ -19,7 +19,7 @@ const LONGEST_MS = 30_000;
 interface HistoriesOptions {
   /** By topic. */
   readonly settings: ReadonlyMap<string, HistorySettings>;
-  readonly commands: Pick<CommandConnection, 'send'>;
+  readonly commands: Pick<CommandConnection, 'send' | 'transact'>;
   readonly listening: Pick<ListeningConnection, 'fence'>;
   /** Bytes are reserved here for what is read after a lost connection. */
   readonly missedRoom: ByteSource;

@@ -20,6 +20,7 @@ function setUp(fence: () => Promise<void>, listensHere = () => Promise.resolve(t
         reads += 1;
         return commands.map(() => ({ value: ['e', redis.sequence, 0] }));
       },
+      transact: () => assert.fail('expected no transaction'),
     },
     listening: { fence },
     missedRoom: ownBytes(1_000),
