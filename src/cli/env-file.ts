@@ -4,7 +4,7 @@ import { isProduction } from '../config/config.ts';
 import { messageOf, SluiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** What has become of a file that is there. */
+/** A `.env` file that is there, and whether its variables count. */
 export interface EnvFile {
   /** Whether its variables are in the environment now. */
   readonly isRead: boolean;

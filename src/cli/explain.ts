@@ -7,7 +7,7 @@ import { harmless } from './quoted.ts';
 
 const QUESTION = ['connection', 'topic', 'key', 'partition', 'offset'] as const;
 
-/** Of the pod on this machine that has the same settings, or one behind `kubectl port-forward`. */
+/** Leads to a pod on this machine that has the same settings, or to one behind `kubectl port-forward`. */
 const DEFAULT_URL = `http://127.0.0.1:${process.env['ADMIN_PORT'] || '4001'}`;
 
 export const EXPLAIN_USAGE = `sluice explain --topic <name> [options]

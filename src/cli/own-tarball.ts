@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What npm notes, beside the packages, of where it has them from. */
+/** npm writes this file beside the packages; it says where each was installed from. */
 interface Installed {
   readonly packages: Readonly<Record<string, { readonly resolved?: string } | undefined>>;
 }

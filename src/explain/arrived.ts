@@ -17,8 +17,10 @@ interface Connection {
 }
 
 /**
- * What is known of a message that came while nothing was recorded: when, over which channels, and what the filter makes of
- * it now. Undefined: it has not come over a channel of the subscription.
+ * Explains a message that came while nothing was recorded: when and over which channels it came is known, and the filter is
+ * computed now.
+ *
+ * @returns undefined if it has not come over a channel of the subscription
  */
 export function arrived(plan: Plan, kept: KeptArrived, connection: Connection): Explained | undefined {
   const over = kept.channels.filter((channel) => plan.channels.includes(channel));

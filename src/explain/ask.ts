@@ -19,15 +19,15 @@ export interface AskedProcess {
 }
 
 export interface Explanations {
-  /** Of each event, the last one last. */
+  /** One explanation for each event, the last event last. */
   readonly explanations: readonly MergedExplanation[];
-  /** What each process knows of the topic. */
+  /** Each process says what it has recorded and kept of the topic. */
   readonly recordings: readonly Recording[];
   /** Which of the others could not be asked, and why. */
   readonly faults: readonly string[];
 }
 
-/** Of the last events, in one answer. */
+/** One answer explains at most so many of the last events. */
 const MOST_EVENTS = 5;
 
 /**

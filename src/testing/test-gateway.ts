@@ -261,7 +261,7 @@ export class TestGateway {
     const sent = asSent(variables);
     const operation = this.#parts.admission.prepare({ query, variables: sent }, asking);
     if (!('document' in operation)) throw new OperationRefused(operation);
-    // The gateway ignores these, so that a viewer in their place would be nobody, and be refused for that.
+    // The gateway ignores these, so that a viewer in their place would not be the one that asks, and a refusal would have another reason.
     demandKnown('variables that the operation declares', operation.variableNames, variables);
     return { operation, sent, asking };
   }

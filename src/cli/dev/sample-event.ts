@@ -30,8 +30,8 @@ const SCALARS: Readonly<Record<string, unknown>> = {
 const MAX_FIELDS = 4;
 
 /**
- * Of each topic an event that a subscription of the graph would show, made up: of the first field of the topic that has a
- * key, if one has.
+ * Makes up an event for each topic, such as a subscription of the graph would show. It is one of the topic's first field that
+ * has a key, or else of its first field.
  */
 export function sampleEvents({ schema, bindings, topics, definition }: SampledGraph): SampleEvent[] {
   const chosen = new Map<string, Binding>();
