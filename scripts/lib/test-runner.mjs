@@ -110,9 +110,25 @@ function modulesOf(processes) {
   ]);
 }
 
+/**
+ * Tests begin when all files are loaded. Node runs the hooks of a file as soon as no test is left, which may be while a file
+ * waits for what it sets up for its tests.
+ */
 function together(group, index) {
   const module = path.join(folder, `shared-${index}.mjs`);
-  writeFileSync(module, group.map((file) => `import '${pathToFileURL(file)}';\n`).join(''));
+  const imports = group.map((file) => `  await import('${pathToFileURL(file)}');\n`).join('');
+  writeFileSync(
+    module,
+    `import { describe } from 'node:test';
+const loading = {};
+describe('the files are loaded', () => new Promise((...settle) => ([loading.resolve, loading.reject] = settle)));
+try {
+${imports}  loading.resolve();
+} catch (error) {
+  loading.reject(error);
+}
+`,
+  );
   return module;
 }
 

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { range } from '../../helpers/numbers.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 const root = path.resolve(import.meta.dirname, '../../../..');
@@ -11,7 +12,21 @@ const PASSES = "import test from 'node:test'; test('passes', () => undefined);";
 const FAILS = "import test from 'node:test'; test('fails', () => { throw new Error('a fault'); });";
 const SKIPS = "import test from 'node:test'; test('skips', { skip: 'for want of it' }, () => undefined);";
 const ENDS_EARLY = 'process.exit(0);';
+const DIES = `import test from 'node:test';
+test('dies', () => {
+  console.error('its last words');
+  process.kill(process.pid, 'SIGKILL');
+});`;
 const BREAKS = "throw new Error('broken');";
+/** Is still being loaded when the tests of other files have ended. */
+const LOADS_LATE = `import test, { after } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+let isCleanedUp = false;
+after(() => (isCleanedUp = true));
+for (let turn = 0; turn < 1_000; turn += 1) await setImmediate();
+test('passes', () => {
+  if (isCleanedUp) throw new Error('cleaned up before its test');
+});`;
 /** Fails where it is run for the first time. */
 const FLAKY = `import test from 'node:test';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -96,11 +111,30 @@ test('a run of tests by name does not mind files without one', async (t) => {
 });
 
 test('a process that fails by itself is told with what it has printed, and names the files that shared it', async (t) => {
-  const { status, output } = await runTests(t, { 'unit/a': BREAKS, 'babel/b': PASSES, 'unit/c': PASSES });
+  const { status, output } = await runTests(t, { 'unit/a': DIES, 'babel/b': PASSES, 'unit/c': PASSES });
   assert.equal(status, 1, output);
-  assert.match(output, /A process failed by itself: import '.*unit\/a\.test\.js'[^]*Error: broken/);
+  assert.match(output, /A process failed by itself: [^]*import\('.*unit\/a\.test\.js'\)[^]*its last words/);
   const alone = await runTests(t, { 'e2e/a': BREAKS });
   assert.match(alone.output, /^0 passed, 1 failed, 0 skipped$/m);
+});
+
+test('a file that can not be loaded is told with its error, and those that share its process run as far as they are', async (t) => {
+  const { status, output } = await runTests(t, { 'unit/a': BREAKS, 'babel/b': PASSES, 'unit/c': PASSES });
+  assert.equal(status, 1, output);
+  assert.match(output, /«the files are loaded»\nError: broken\n +at file:.*\/unit\/a\.test\.js:1:7$/m);
+});
+
+test('files that share a process are cleaned up behind their tests, though those of others have ended before they are loaded', async (t) => {
+  // As many as there may be processes.
+  const tests = Object.fromEntries(
+    range(0, 8).flatMap((index) => [
+      [`unit/a${index}`, PASSES],
+      [`unit/b${index}`, LOADS_LATE],
+    ]),
+  );
+  const { status, output } = await runTests(t, tests);
+  assert.equal(status, 0, output);
+  assert.match(output, /^16 passed, 0 failed/m);
 });
 
 test('of all tests, a file that passes at a second try is flaky, and a third of those fails the run', async (t) => {
