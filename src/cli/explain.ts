@@ -1,5 +1,5 @@
 import { messageOf, SluiceError } from '../errors.ts';
-import { askAll, type AskedProcess, type Question } from '../explain/ask.ts';
+import { askPods, type AskedPod, type Question } from '../explain/ask.ts';
 import { argumentsOf, UsageError } from './command.ts';
 import { explanationLines, recordingLines } from './explanation-lines.ts';
 import { print } from './output.ts';
@@ -37,22 +37,14 @@ export async function explain(args: readonly string[]): Promise<number> {
     lists: [...QUESTION, 'url', 'worker'],
   });
   const question = questionOf((name) => lists[name]?.[0]);
-  const urls = [...new Set((lists['url'] ?? [DEFAULT_URL]).map((url) => url.replace(/\/$/, '')))];
-  const holder = processOf(urls[0] ?? DEFAULT_URL, lists['worker']?.[0] ?? '1');
-  const unlisted: string[] = [];
-  const others = await Promise.all(
-    urls.map((url) =>
-      // The first pod is asked for its connection too, and fails there.
-      processesOf(url).catch((error: unknown) => {
-        unlisted.push(`${url} could not be asked: ${messageOf(error)}`);
-        return [];
-      }),
-    ),
-  );
-  const { explanations, recordings, faults } = await askAll(
+  const [first, ...others] = [
+    ...new Set((lists['url'] ?? [DEFAULT_URL]).map((url) => url.replace(/\/$/, ''))),
+  ].map((url) => ({ name: url, url }));
+  const { explanations, recordings, faults } = await askPods(
     question,
-    holder,
-    others.flat().filter(({ name }) => name !== holder.name),
+    [first as AskedPod, ...others],
+    lists['worker']?.[0] ?? '1',
+    get,
   );
   const isOne = question.offset !== undefined;
   if (options.has('json')) {
@@ -62,7 +54,7 @@ export async function explain(args: readonly string[]): Promise<number> {
   const lines = [
     ...(explanations.length === 0 ? [noneText(question)] : explanations.flatMap(explanationLines)),
     ...recordingLines(recordings),
-    ...[...unlisted, ...faults].map((fault) => `  (${fault})`),
+    ...faults.map((fault) => `  (${fault})`),
   ];
   print(`${lines.join('\n')}\n`);
   return 0;
@@ -88,21 +80,6 @@ function noneText({ topic, key, partition }: Question): string {
     ...(partition === undefined ? [] : [`of partition ${partition}`]),
   ];
   return harmless(`${topic}: none of the last events ${[...of, ''].join(' ')}in the processes asked`);
-}
-
-async function processesOf(url: string): Promise<AskedProcess[]> {
-  const { workers } = (await get(`${url}/debug/workers`)) as {
-    readonly workers: readonly { readonly worker: number }[];
-  };
-  return workers.map(({ worker }) => processOf(url, String(worker)));
-}
-
-function processOf(url: string, worker: string): AskedProcess {
-  return {
-    name: `${url}, worker ${worker}`,
-    ask: (question) =>
-      get(`${url}/debug/explain?${new URLSearchParams({ ...question, worker } as Record<string, string>)}`),
-  };
 }
 
 /** @throws SluiceError NOT_EXPLAINED */

@@ -10,6 +10,14 @@ export interface Question {
   readonly key?: string;
 }
 
+/** One pod that can be asked. */
+export interface AskedPod {
+  /** How it is called: `http://127.0.0.1:4001`. */
+  readonly name: string;
+  /** Of its admin port, without a path. */
+  readonly url: string;
+}
+
 /** One process that can be asked. */
 export interface AskedProcess {
   /** `http://127.0.0.1:4001, worker 2`. */
@@ -31,8 +39,50 @@ export interface Explanations {
 const MOST_EVENTS = 5;
 
 /**
- * Asks processes of one or more pods, and makes one answer of theirs. Runs in the command line, and in browsers for the page
- * at `/debug/`.
+ * Asks all processes of pods, and makes one answer of theirs. Runs in the command line, and in browsers for the page at
+ * `/debug/`.
+ *
+ * @param worker which process of the first pod has the connection, if one is asked for
+ * @param get gives the JSON behind a URL
+ * @throws what asking that process throws
+ */
+export async function askPods(
+  question: Question,
+  pods: readonly [AskedPod, ...AskedPod[]],
+  worker: string,
+  get: (url: string) => Promise<unknown>,
+): Promise<Explanations> {
+  const processOf = ({ name, url }: AskedPod, of: string): AskedProcess => ({
+    name: `${name}, worker ${of}`,
+    ask: (asked) =>
+      get(`${url}/debug/explain?${new URLSearchParams({ ...asked, worker: of } as Record<string, string>)}`),
+  });
+  const holder = processOf(pods[0], worker);
+  const unlisted: string[] = [];
+  const processes = await Promise.all(
+    pods.map(async (pod) => {
+      try {
+        const { workers } = (await get(`${pod.url}/debug/workers`)) as Workers;
+        return workers.map((one) => processOf(pod, `${one.worker}`));
+      } catch (error) {
+        // The first pod is asked for its connection too, and fails there.
+        unlisted.push(`${pod.name} could not be asked: ${(error as Error).message}`);
+        return [];
+      }
+    }),
+  );
+  const others = processes.flat().filter(({ name }) => name !== holder.name);
+  const { faults, ...answers } = await askAll(question, holder, others);
+  return { ...answers, faults: [...unlisted, ...faults] };
+}
+
+/** What `/debug/workers` answers. */
+interface Workers {
+  readonly workers: readonly { readonly worker: number }[];
+}
+
+/**
+ * Asks processes, and makes one answer of theirs.
  *
  * @param holder has the connection, if one is asked for
  * @throws what asking the holder throws

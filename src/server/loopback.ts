@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Headers that proxies add to the requests that they forward. */
 const FORWARDED = [
@@ -21,6 +21,20 @@ const FORWARDED = [
 export function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   const isForwarded = FORWARDED.some((name) => name in headers);
   return !isForwarded && isLoopbackAddress(socket.remoteAddress) && isLoopbackHost(headers.host);
+}
+
+/**
+ * Lets a page read the response that this machine has at another port of the same host name: the one at `/debug/` of another
+ * pod, behind a port-forward.
+ *
+ * @returns whether the request is of one
+ */
+export function letNeighbourRead({ headers }: IncomingMessage, response: ServerResponse): boolean {
+  const { origin = '', 'sec-fetch-site': site } = headers;
+  const [, host] = /^https?:\/\/(.*)$/.exec(origin) ?? [];
+  if (site !== 'same-site' || !isLoopbackHost(host)) return false;
+  response.setHeader('access-control-allow-origin', origin).setHeader('vary', 'origin');
+  return true;
 }
 
 export function isLoopbackAddress(address: string | undefined): boolean {

@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
 import { HttpError } from '../server/http-error.ts';
 import { workersState, type WorkerState } from '../server/debug/workers.ts';
-import { isFromThisMachine } from '../server/loopback.ts';
+import { isFromThisMachine, letNeighbourRead } from '../server/loopback.ts';
 import { numberParameter } from '../server/number-parameter.ts';
 import type { Route } from '../server/router.ts';
 
 /** Request headers that are forwarded, since the worker's own checks read them. */
-const FORWARDED = ['accept', 'if-none-match', 'sec-fetch-site'];
+const FORWARDED = ['accept', 'if-none-match', 'origin', 'sec-fetch-site'];
 
 interface ForwardedTo {
   readonly pid: number | undefined;
@@ -34,8 +34,18 @@ export function debugForward({ workers, workerAt }: Options): readonly Route[] {
       const worker = workerAt(index + 1);
       return { worker: index + 1, pid: worker?.pid, ready: worker?.ready ?? false };
     });
+  const listWorkers = workersState(states);
   return [
-    { path: '/debug/workers', admits: isFromThisMachine, methods: { GET: workersState(states) } },
+    {
+      path: '/debug/workers',
+      admits: isFromThisMachine,
+      methods: {
+        GET: (request, response, rest) => {
+          letNeighbourRead(request, response);
+          return listWorkers(request, response, rest);
+        },
+      },
+    },
     {
       path: '/debug/',
       admits: isFromThisMachine,

@@ -130,12 +130,13 @@ test(
 );
 
 test(
-  'by a key all workers of the pod are asked for its last events, though nothing was recorded',
+  'by a key all workers of all pods that are named are asked for its last events, though nothing was recorded',
   needs('chromium', 'kafka', 'redis', 'kcat'),
   async (t) => {
     const topic = await createTopic(t);
     const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic), WORKERS: '2' };
-    const gateway = await startReady(t, settings);
+    const [gateway, other] = await Promise.all([startReady(t, settings), startReady(t, settings)]);
+    const { port } = new URL(other.adminUrl);
     const client = await subscribedTo(t, gateway, { query: 'subscription { item(id: "7") { id n } }' });
     const workers = ['1', '2'];
     const connections = await Promise.all(
@@ -153,24 +154,30 @@ test(
     await client.until(1);
     const page = await open(t, gateway, { connection: id, topic, worker });
     await page.getByLabel('Key', { exact: true }).fill('7');
+    await page.getByLabel('Other pods', { exact: true }).fill(`${port}, 1`);
     const verdict = partOf(page, 'item').locator('.verdict');
     await eventually(async () => {
       await page.getByRole('button', { name: 'Explain' }).click();
       await page.locator('.answer[aria-busy=false]').waitFor();
       assert.deepEqual(await verdict.allInnerTexts(), ['let through']);
       const consumed = await partOf(page, 'Consumed').innerText();
-      assert.match(consumed, /at 20\S+ by worker [12]/);
+      assert.match(consumed, new RegExp(`at 20\\S+ by (this pod|port ${port}), worker [12]\n`));
       assert.match(consumed, /by id "7" to /);
     });
     assert.equal(await page.locator('.answer h2').innerText(), `${topic} 0/0, connection ${id}`);
-    for (const one of workers) {
-      await page
-        .locator('.answer')
-        .getByText(new RegExp(`^worker ${one}: of ${topic}, \\d+ events? recorded since`))
-        .waitFor();
+    for (const pod of ['this pod', `port ${port}`]) {
+      for (const one of workers) {
+        await page
+          .locator('.answer')
+          .getByText(new RegExp(`^${pod}, worker ${one}: of ${topic}, \\d+ events? recorded since`))
+          .waitFor();
+      }
     }
-    const command = `sluice explain --connection '${id}' --topic '${topic}' --key '7' --worker '${worker}' --url '${gateway.adminUrl}' --url …`;
-    assert.equal(await page.locator('.answer code').last().innerText(), command);
+    await page
+      .locator('.answer')
+      .getByText(/^port 1 could not be asked: /)
+      .waitFor();
+    assert.match(page.url(), new RegExp(`&pods=${port}%2C\\+1&`));
     await assertFits(page);
   },
 );

@@ -33,13 +33,13 @@ const SHARED = ['ask.js', 'consumed.js', 'merged.js', 'shown-list.js'].map((name
   path.join(import.meta.dirname, '../../explain', name),
 );
 
-/** Content security policy: only the gateway's own files, and requests to the gateway only. */
+/** Content security policy: only the gateway's own files, and requests to pods that this machine has at its ports. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   'img-src data:',
-  "connect-src 'self'",
+  "connect-src 'self' http://localhost:* http://127.0.0.1:*",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -14,7 +14,7 @@ import { Recordings } from './recordings.ts';
 import { TableRoutes, type ListedTable } from './tables.ts';
 import { soleWorker } from './workers.ts';
 import { HttpError } from '../http-error.ts';
-import { isFromThisMachine } from '../loopback.ts';
+import { isFromThisMachine, letNeighbourRead } from '../loopback.ts';
 import type { Handle, Route } from '../router.ts';
 
 export interface DebugOptions {
@@ -28,6 +28,9 @@ export interface DebugOptions {
   readonly memory: () => Memory;
   readonly log: Log;
 }
+
+/** What the page of another pod asks, to explain an event that several pods had. */
+const ASKED_BY_OTHER_PODS: ReadonlySet<string> = new Set(['/debug/explain', '/debug/workers']);
 
 /**
  * `/debug/…`: the inner state of a running pod. It contains tokens and clients' variables, so only peers on this
@@ -60,7 +63,8 @@ export async function debugRoutes({ inspectable, memory, log }: DebugOptions): P
     admits: isFromThisMachine,
     methods: {
       GET: (request, response, rest) => {
-        demandIntent(request);
+        const isOfNeighbour = ASKED_BY_OTHER_PODS.has(path) && letNeighbourRead(request, response);
+        if (!isOfNeighbour) demandIntent(request);
         return handle(request, response, rest);
       },
     },

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { askAll, type AskedProcess, type Question } from '../../../src/explain/ask.ts';
+import {
+  askAll,
+  askPods,
+  type AskedPod,
+  type AskedProcess,
+  type Question,
+} from '../../../src/explain/ask.ts';
 import type { Explanation, Known, LastEvents } from '../../../src/explain/explanation.ts';
 
 const SINCE = '2026-07-01T12:00:00.000Z';
@@ -97,4 +103,28 @@ test('one event is asked for once, and recordings are told though no event is fo
 test('nothing is answered where the process with the connection can not be asked', async () => {
   const other = processOf('b', {});
   await assert.rejects(askAll({ topic: 'bids' }, failing, [other.process]), /it is away/);
+});
+
+test('all processes of all pods are asked, and a pod that can not be is told of', async () => {
+  const urls: string[] = [];
+  const get = async (url: string): Promise<unknown> => {
+    urls.push(url);
+    if (url.startsWith('http://c')) throw new Error('it is away');
+    if (url.endsWith('/debug/workers')) return { workers: [{ worker: 1 }, { worker: 2 }] };
+    return { ...KNOWN, events: [] };
+  };
+  const pods = [...'abc'].map((name) => ({ name, url: `http://${name}` }));
+  const question = { connection: '4', topic: 'bids' };
+  const { recordings, faults } = await askPods(question, pods as [AskedPod, ...AskedPod[]], '2', get);
+  assert.deepEqual(
+    recordings.map(({ process }) => process),
+    ['a, worker 2', 'a, worker 1', 'b, worker 1', 'b, worker 2'],
+  );
+  assert.deepEqual(faults, ['c could not be asked: it is away']);
+  assert.deepEqual(urls.slice(3), [
+    'http://a/debug/explain?connection=4&topic=bids&worker=2',
+    'http://a/debug/explain?topic=bids&worker=1',
+    'http://b/debug/explain?topic=bids&worker=1',
+    'http://b/debug/explain?topic=bids&worker=2',
+  ]);
 });

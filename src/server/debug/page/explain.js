@@ -1,6 +1,6 @@
 /* Runs in the browser: why a connection did, or did not, get an event. */
 import { fetchJson } from './api.js';
-import { askAll } from './ask.js';
+import { askPods } from './ask.js';
 import { element } from './elements.js';
 import { explanations } from './explanation.js';
 
@@ -10,6 +10,7 @@ const FIELDS = [
   { name: 'key', title: 'Key', hint: 'may be empty' },
   { name: 'partition', title: 'Partition', hint: 'any', inputMode: 'numeric' },
   { name: 'offset', title: 'Offset', hint: 'the last ones', inputMode: 'numeric' },
+  { name: 'pods', title: 'Other pods', hint: 'ports, such as 4002' },
 ];
 
 export class ExplainView {
@@ -42,7 +43,8 @@ export class ExplainView {
           className: 'hint',
           textContent:
             'Why a connection did, or did not, get an event: how it was routed, filtered, executed and written. All workers of ' +
-            'this pod are asked; the connection is one of the worker that is chosen above.',
+            'this pod are asked, and of the other pods that are named by the port at which a port-forward has them on this ' +
+            'machine. The connection is one of this pod, and of the worker that is chosen above.',
         }),
         form,
         this.#answer,
@@ -68,12 +70,12 @@ export class ExplainView {
     void this.#ask(Object.fromEntries(given), this.#state.worker || '1');
   }
 
-  async #ask(question, worker) {
+  async #ask({ pods = '', ...question }, worker) {
     this.#answer.setAttribute('aria-busy', 'true');
     this.#answer.replaceChildren(element('p', { className: 'hint', textContent: 'Asking …' }));
     const asked = this.#asked;
-    const answer = await ask(question, worker).then(
-      (answers) => explanations({ ...question, worker }, answers),
+    const answer = await ask(question, worker, pods).then(
+      (answers) => explanations(question, answers),
       explained,
     );
     if (asked !== this.#asked) return;
@@ -96,16 +98,20 @@ export class ExplainView {
   }
 }
 
-const processOf = (name) => ({
-  name: `worker ${name}`,
-  ask: (question) => fetchJson('explain', { ...question, worker: name }),
-});
-
-/** @param worker that has the connection */
-async function ask(question, worker) {
-  const { workers } = await fetchJson('workers');
-  const others = workers.map((one) => `${one.worker}`).filter((name) => name !== worker);
-  return askAll(question, processOf(worker), others.map(processOf));
+/**
+ * @param worker of this pod, that has the connection
+ * @param pods the ports at which this machine leads to the admin ports of other pods
+ */
+async function ask(question, worker, pods) {
+  const others = pods.split(/[\s,]+/).filter((port) => port !== '');
+  const wrong = others.find((port) => !/^\d{1,5}$/.test(port));
+  if (wrong !== undefined) {
+    throw new Error(`other pods: expected ports, such as 4002, got ${JSON.stringify(wrong)}`);
+  }
+  const { origin, protocol, hostname } = location;
+  const own = { name: 'this pod', url: origin };
+  const behind = others.map((port) => ({ name: `port ${port}`, url: `${protocol}//${hostname}:${port}` }));
+  return askPods(question, [own, ...behind], worker, fetchJson);
 }
 
 function explained(error) {

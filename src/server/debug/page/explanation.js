@@ -22,8 +22,8 @@ const TONES = {
 };
 
 /**
- * @param question that was asked, and the worker that has the connection
- * @param answers as `askAll` has given them
+ * @param question that was asked
+ * @param answers as `askPods` has given them
  */
 export function explanations(question, { explanations: all, recordings, faults }) {
   return element('div', {
@@ -32,7 +32,6 @@ export function explanations(question, { explanations: all, recordings, faults }
       all.length === 0 ? note(`None of the last events of ${question.topic} is such a one.`) : undefined,
       ...recordings.map((one) => recording(question.topic, one)),
       ...faults.map(note),
-      otherPods(question),
     ],
   });
 }
@@ -61,21 +60,6 @@ function recording(topic, { process, since, until, events: recorded, kept: { con
   );
 }
 
-/** A page may ask its own pod only: see the content security policy. */
-function otherPods(question) {
-  const options = Object.entries({ ...question, url: location.origin }).map(
-    ([name, value]) => `--${name} '${value.replaceAll("'", String.raw`'\''`)}'`,
-  );
-  return element('p', {
-    className: 'hint',
-    children: [
-      'Other pods are asked by ',
-      element('code', { textContent: `sluice explain ${options.join(' ')} --url …` }),
-      ', with the URL of the admin port of each.',
-    ],
-  });
-}
-
 const note = (textContent) => element('p', { className: 'hint', textContent });
 const events = (count) => (count === 1 ? '1 event' : `${whole(count)} events`);
 const timeOf = (iso) => new Date(iso).toLocaleTimeString();
@@ -84,8 +68,8 @@ const label = (text) =>
 
 function consumption(consumed, consumedBy) {
   if (consumed === null) {
-    return section('Consumed', 'not by this pod', [
-      note('As far as it knows: the process that consumes the partition knows how it was routed.'),
+    return section('Consumed', 'by none that was asked', [
+      note('The process that consumes the partition knows how it was routed: it may be one of another pod.'),
     ]);
   }
   return section('Consumed', consumed.outcome, [
