@@ -98,7 +98,7 @@ export class MissedMessages {
   #atBeat = new HeardPositions();
   #lostAt = -Infinity;
   /** By topic; those of which it is known. */
-  #beforeLoss: ReadonlyMap<string, BeforeLoss> = new Map();
+  #beforeLoss = new Map<string, BeforeLoss>();
   /** Aborts with the connection. */
   #connected = new AbortController();
   /** What has been asked over the present connection, by number. */
@@ -383,6 +383,8 @@ export class MissedMessages {
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
     missed(topic, this.#held.get(topic)?.isCertain === true);
     this.#confirmed.keep((kept) => kept !== topic);
+    // What is passed on now would make copies of what came before it.
+    this.#beforeLoss.delete(topic);
     this.#release(topic);
   }
 

@@ -286,6 +286,7 @@ test('nor behind what is passed on once reading has been given up', async (t) =>
   const { missed, hear, told } = await blinked(t);
   hear('6'.repeat(MAX_BYTES));
   assert.deepEqual(told, ['bids lost', 'bids missed']);
+  assert.equal(missed.mayMiss('bids'), false, 'that has to be told');
   missed.lost();
   assert.deepEqual(told, ['bids lost', 'bids missed']);
 });
