@@ -109,7 +109,7 @@ for (const [what, options, message] of [
   [
     'a record of a later leader epoch has come in place of what was published',
     { records: [bid(7, '{}', { epoch: 4 })] },
-    'expected a record of leader epoch 3, got one of 4',
+    'expected record 7 of leader epoch 3, got one of 4',
   ],
   [
     'a record may be too large for this process alone',
@@ -141,7 +141,7 @@ for (const [what, options, message] of [
 
 test('where the last record is of another leader epoch, others may have come in place of what was published', async () => {
   const { read, passed } = setUp({ records: [bid(7, '{}', { epoch: 2 }), bid(8, '{}', { epoch: 2 })] });
-  await assert.rejects(read(), { message: 'expected a record of leader epoch 3, got one of 2' });
+  await assert.rejects(read(), { message: 'expected record 8 of leader epoch 3, got one of 2' });
   assert.equal(passed.length, 2);
 });
 
@@ -153,14 +153,21 @@ test('a change of leader in between is none of its own', async () => {
   }
 });
 
-for (const [what, epochs, message] of [
-  ['before the last leader epoch began', [3, 3], 'expected records of leader epoch 3 from 8 on, got 7 of 3'],
-  ['since', [2, 2, 3], 'expected records of leader epoch 3 from 8 on, got 8 of 2'],
+for (const [what, leaderEpoch, epochs, message] of [
+  ['before the last leader epoch began', 2, [3, 3], 'expected record 7 of leader epoch 2, got one of 3'],
+  ['since', 2, [2, 2, 3], 'expected record 8 of leader epoch 3, got one of 2'],
+  ['in an epoch between the two', 1, [2, 3], 'expected record 7 of leader epoch 1, got one of 2'],
+  [
+    'where nothing had been read',
+    undefined,
+    [2, 3],
+    'expected record 7 of leader epoch undefined, got one of 2',
+  ],
 ] as const) {
   test(`a record that has come in place of one that was published ${what} is found, though the last one is the same`, async () => {
     const { read } = setUp({ records: epochs.map((epoch, index) => bid(7 + index, '{}', { epoch })) });
     await assert.rejects(
-      read(() => true, undefined, { ...RANGE, lastFrom: 8 }),
+      read(() => true, undefined, { ...RANGE, leaderEpoch, lastFrom: 8 }),
       { message },
     );
   });
