@@ -1,4 +1,5 @@
 import { jsonAt, type Json } from '../lazy/reads.ts';
+import type { Config } from '../config/settings.ts';
 import type { Claims } from './token.ts';
 
 /** One claim that becomes a property of the viewer. */
@@ -13,14 +14,20 @@ function pickedClaim(text: string): PickedClaim {
   return { property: text.slice(0, Math.max(at, 0)) || text, claim: text.slice(at + 1) };
 }
 
+/** Names of the values that viewers may have in a graph without `authenticate`: none where no key verifies tokens. */
+export function claimedNames({
+  AUTH_SECRET,
+  AUTH_PUBLIC_KEY,
+  AUTH_JWKS_URL,
+  AUTH_CLAIMS,
+}: Pick<Config, 'AUTH_SECRET' | 'AUTH_PUBLIC_KEY' | 'AUTH_JWKS_URL' | 'AUTH_CLAIMS'>): readonly string[] {
+  const key = AUTH_SECRET ?? AUTH_PUBLIC_KEY ?? AUTH_JWKS_URL;
+  return key === undefined ? [] : AUTH_CLAIMS.map((text) => pickedClaim(text).property);
+}
+
 /** Makes viewers of claims. */
 export class ClaimPicker {
   readonly #picked: readonly PickedClaim[];
-
-  /** The names that a viewer's properties have. */
-  get properties(): readonly string[] {
-    return this.#picked.map(({ property }) => property);
-  }
 
   /** @param texts the setting AUTH_CLAIMS */
   constructor(texts: readonly string[]) {

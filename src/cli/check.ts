@@ -1,3 +1,6 @@
+import { claimedNames } from '../auth/claims.ts';
+import { loadConfig } from '../config/config.ts';
+import { SluiceError } from '../errors.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { checkGraph } from '../graph/loader/check-graph.ts';
 import { argumentsOf } from './command.ts';
@@ -9,9 +12,19 @@ export async function check(args: readonly string[]): Promise<number> {
   const { positionals, options } = argumentsOf(args, ['graph'], { options: ['no-types'] });
   const [folder = ''] = positionals;
   const types = options.has('no-types') ? [] : await typecheck(folder);
-  const diagnostics = [...(await checkGraph(folder)), ...types];
+  const diagnostics = [...(await checkGraph(folder, { claims: claims() })), ...types];
   for (const diagnostic of diagnostics) print(`${formatDiagnostic(diagnostic)}\n`);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   print(`${counted(errors, 'error')}, ${counted(diagnostics.length - errors, 'warning')}\n`);
   return errors > 0 ? 1 : 0;
+}
+
+/** Undefined where the settings can't be used, which is told by what uses them: a graph is checked without secrets, too. */
+function claims(): readonly string[] | undefined {
+  try {
+    return claimedNames(loadConfig(process.env));
+  } catch (error) {
+    if (error instanceof SluiceError) return undefined;
+    throw error;
+  }
 }

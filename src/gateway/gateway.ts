@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Registry } from 'prom-client';
+import { claimedNames } from '../auth/claims.ts';
 import type { Revocation } from '../auth/revocations.ts';
 import type { Config } from '../config/settings.ts';
 import { EventTrace, type EventTracer } from '../events/trace.ts';
@@ -91,7 +92,7 @@ export class Gateway {
     const isBundled = folder === BUNDLED_FOLDER;
     const watches = config.WATCH_GRAPH && !worker;
     const watch = watches ? await GraphWatch.of({ folder, clock: systemClock }) : undefined;
-    const graph = await loadGraph(folder);
+    const graph = await loadGraph(folder, { claims: claimedNames(config) });
     // Warnings of the bundled graph are known, and would only puzzle users at their first start.
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics(tracing !== undefined);

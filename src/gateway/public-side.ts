@@ -1,3 +1,4 @@
+import { claimedNames } from '../auth/claims.ts';
 import type { Keys } from '../auth/keys.ts';
 import type { Bus } from '../bus/bus.ts';
 import { BoundedLabels } from '../support/bounded-labels.ts';
@@ -221,6 +222,7 @@ export async function createPublicSide(
   const reload = (): Promise<object> =>
     replaceGraph({
       folder: inForce.current.graph.folder,
+      claims: claimedNames(config),
       maker,
       inForce,
       hub,

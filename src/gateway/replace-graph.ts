@@ -14,6 +14,8 @@ import type { GraphMaker, RunningGraph } from './running-graph.ts';
 
 interface ReplaceGraphOptions {
   readonly folder: string;
+  /** See `ReadOptions`. */
+  readonly claims: readonly string[];
   readonly maker: GraphMaker;
   readonly inForce: GraphInForce;
   readonly hub: Pick<Hub, 'plans' | 'replaceGraph'>;
@@ -44,8 +46,8 @@ const LOAD_MS = 30_000;
  * @throws SluiceError if it can't be used: then nothing has changed
  */
 export async function replaceGraph(options: ReplaceGraphOptions): Promise<object> {
-  const { folder, maker, inForce, hub, ingest, bus, plan, show, log, loadMs = LOAD_MS } = options;
-  const graph = await withTimeout(loadGraph(folder, { anew: true }), loadMs, () => {
+  const { folder, claims, maker, inForce, hub, ingest, bus, plan, show, log, loadMs = LOAD_MS } = options;
+  const graph = await withTimeout(loadGraph(folder, { anew: true, claims }), loadMs, () => {
     throw new SluiceError('BAD_GRAPH', `expected the code of the graph to be loaded within ${loadMs} ms`);
   });
   await ingest.check(graph.topics);

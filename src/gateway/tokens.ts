@@ -1,4 +1,4 @@
-import { ClaimPicker } from '../auth/claims.ts';
+import { claimedNames, ClaimPicker } from '../auth/claims.ts';
 import { Jwks } from '../auth/jwks.ts';
 import { fixedKey, publicKey, type Keys } from '../auth/keys.ts';
 import { TokenVerifier } from '../auth/verifier.ts';
@@ -38,7 +38,7 @@ export function viewerProperties(
   { definition }: Pick<LoadedGraph, 'definition'>,
 ): readonly string[] | undefined {
   if (keys === undefined || definition.authenticate !== undefined) return undefined;
-  return new ClaimPicker(config.AUTH_CLAIMS).properties;
+  return claimedNames(config);
 }
 
 export function createTokenAuthenticator(

@@ -146,6 +146,34 @@ test('check prints every finding with file, line and hint, and fails on errors',
   assert.match(refused.stdout, /2 errors, 0 warnings/);
 });
 
+test('check, serve and dev warn alike of @auth that no viewer can fulfil by the settings', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql':
+      'type Subscription { bid: Bid @event(topic: "bids") @auth(requires: "admin") }\ntype Bid { n: Int }\n',
+  });
+  const noWay = /schema\.graphql:1:21: warning: @auth: clients have no way to authenticate, so no one/;
+  const noRole = /schema\.graphql:1:21: warning: @auth: no viewer has "role": AUTH_CLAIMS gives id\n/;
+  const AUTH_SECRET = 'a-secret-of-at-least-thirty-two-bytes';
+  for (const [settings, expected] of [
+    [{}, noWay],
+    [{ AUTH_SECRET }, noRole],
+  ] as const) {
+    const { code, stdout } = await runCli(t, ['check', folder], settings);
+    assert.equal(code, 0);
+    assert.match(stdout, expected);
+    for (const command of ['serve', 'dev']) {
+      const env = { ...GATEWAY_DEFAULTS, GRAPH: folder, ...settings };
+      const gateway = await untilListening(spawnCli(t, [command], env));
+      await gateway.stop();
+      const told = gateway.lines.filter(({ msg }) => msg.includes('@auth'));
+      assert.equal(told.length, 1, command);
+      assert.match(told[0]?.msg ?? '', expected);
+    }
+  }
+  const { code, stdout } = await runCli(t, ['check', folder], { AUTH_SECRET: 'short' });
+  assert.deepEqual([code, stdout], [0, '0 errors, 0 warnings\n']);
+});
+
 test('an address or a port that is not to be had stops the start, with one message that names the setting', async (t) => {
   const taken = createServer().listen(0);
   t.after(() => taken.close());

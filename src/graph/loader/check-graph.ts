@@ -1,5 +1,5 @@
 import { Findings, type Diagnostic } from '../diagnostic.ts';
-import { readGraph } from './read-graph.ts';
+import { readGraph, type ReadOptions } from './read-graph.ts';
 
 /**
  * Finds all faults and likely mistakes of the graph in a folder, sorted by file and line. The graph's code is run, as
@@ -7,8 +7,11 @@ import { readGraph } from './read-graph.ts';
  *
  * @param folder its path; if it is relative, so are the paths of files in the result
  */
-export async function checkGraph(folder: string): Promise<readonly Diagnostic[]> {
+export async function checkGraph(
+  folder: string,
+  options?: Pick<ReadOptions, 'claims'>,
+): Promise<readonly Diagnostic[]> {
   const findings = new Findings();
-  await readGraph(folder, findings);
+  await readGraph(folder, findings, options);
   return findings.all;
 }

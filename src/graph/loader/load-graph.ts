@@ -11,7 +11,7 @@ import { eventItself, type EventField } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
 import { freezeSchema } from './freeze-schema.ts';
 import { publicSchema } from './public-schema.ts';
-import { readGraph } from './read-graph.ts';
+import { readGraph, type ReadOptions } from './read-graph.ts';
 
 export interface LoadedGraph extends Graph {
   /** What the graph author passed to `defineGraph`. */
@@ -35,13 +35,12 @@ export class BadGraph extends SluiceError {
  * Loads the graph in a folder, with its code.
  *
  * @param folder its path
- * @param options.anew whether its modules are loaded again that have been loaded before: see `loadCode`
  * @throws BadGraph
  */
-export async function loadGraph(folder: string, { anew = false } = {}): Promise<LoadedGraph> {
+export async function loadGraph(folder: string, options?: ReadOptions): Promise<LoadedGraph> {
   const absolute = path.resolve(folder);
   const findings = new Findings();
-  const parts = await readGraph(absolute, findings, anew);
+  const parts = await readGraph(absolute, findings, options);
   if (parts === undefined || findings.hasErrors) {
     throw new BadGraph(
       absolute,

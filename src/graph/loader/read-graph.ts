@@ -18,16 +18,22 @@ export interface GraphParts {
   readonly guards: Guards;
 }
 
+export interface ReadOptions {
+  /** Whether modules of its code are loaded again that have been loaded before: see `loadCode`. */
+  readonly anew?: boolean;
+  /** Names of values that viewers may have by the settings, unless the graph's `authenticate` says: for warnings. */
+  readonly claims?: readonly string[] | undefined;
+}
+
 /**
  * Reads the graph in a folder and adds its faults to `findings`.
  *
- * @param anew see `loadCode`
  * @returns undefined if the schema or the code can't be read; then further faults may be undiscovered
  */
 export async function readGraph(
   folder: string,
   findings: Findings,
-  anew = false,
+  { anew = false, claims }: ReadOptions = {},
 ): Promise<GraphParts | undefined> {
   const file = path.join(folder, SCHEMA_FILE);
   const schema = await readSchema(folder, findings);
@@ -38,6 +44,6 @@ export async function readGraph(
   if (code === undefined) return undefined;
   checkCode(code, schema, fields, findings);
   checkEventFields(fields, schema, code.definition, file, findings);
-  new AuthCheck(schema, code.definition, file, findings).check(guards);
+  new AuthCheck(schema, code.definition, file, findings).check(guards, claims);
   return { schema, fields, definition: code.definition, guards };
 }

@@ -19,6 +19,7 @@ async function refused(
 ): Promise<void> {
   await replaceGraph({
     folder: await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': code }),
+    claims: [],
     maker: { make: never } as unknown as GraphMaker,
     inForce: { replace: never } as unknown as GraphInForce,
     hub: { plans: [], replaceGraph: never },

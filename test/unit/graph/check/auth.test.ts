@@ -110,6 +110,33 @@ describe('sluice check, of @auth,', () => {
       [],
       graphJs('{ resolvers: { Subscription: { bids: () => ({}) } } }'),
     ],
+    '@auth where clients have no way to authenticate': [
+      bids('@auth(requires: "admin")').replace('bids(', '›bids('),
+      "warning: @auth: clients have no way to authenticate, so no one may use what it guards → or write authenticate in the graph's code",
+      '',
+      [],
+    ],
+    'claims that viewers do not have by the settings, each once': [
+      `${bids('@auth(any: [{ requires: "a" }, { owner: { argument: "id" } }]) @auth(requires: "b")', '@auth(requires: "a", claim: "realm.roles")').replace('bids(', '›bids(').replace('type Bid', '›type Bid')}`,
+      [
+        'warning: @auth: no viewer has "role": AUTH_CLAIMS gives id and org → Add role to AUTH_CLAIMS',
+        'warning: @auth: no viewer has "realm": AUTH_CLAIMS gives id and org → or realm=… with the name',
+      ],
+      '',
+      ['id', 'org'],
+    ],
+    'claims that viewers may have by the settings': [
+      bids('@auth(requires: "a", claim: "realm.roles") @auth(owner: { argument: "id" }) @auth'),
+      [],
+      '',
+      ['id', 'realm'],
+    ],
+    'any claim, where the graph says who the viewer is': [
+      bids('@auth(requires: "a")'),
+      [],
+      graphJs('{ authenticate: () => ({}) }'),
+      [],
+    ],
     'rules that can be judged': [
       bids(
         '@auth @auth(requires: "admin", claim: "realm.roles") @auth(owner: { argument: "id", claim: "sub" }) @auth(any: [{ requires: ["a", "b"] }, { owner: { field: "seller.ids" } }])',

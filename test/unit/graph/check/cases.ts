@@ -10,7 +10,7 @@ const MARK = /›/g;
 /** Of each mark in turn: `message`, or `message → a part of the hint`. */
 type Said = string | readonly string[];
 
-export type Case = readonly [schema: string, said: Said, code?: string];
+export type Case = readonly [schema: string, said: Said, code?: string, claims?: readonly string[]];
 
 /** A graph.js with this definition. */
 export const graphJs = (definition: string) => `import { defineGraph } from 'sluice';
@@ -38,13 +38,13 @@ const placesIn = (file: string, text: string): string[] =>
 
 /** A test for each case, by what is wrong. */
 export function testCases(cases: Readonly<Record<string, Case>>): void {
-  for (const [name, [schema, said, code = '']] of Object.entries(cases)) {
+  for (const [name, [schema, said, code = '', claims]] of Object.entries(cases)) {
     const expected = [said].flat().map((text) => text.split(' → '));
     it(`${expected.length === 0 ? 'finds nothing wrong in' : 'points at'} ${name}`, async (t) => {
       const files = { 'schema.graphql': schema, ...(code !== '' && { 'graph.js': code }) };
       const unmarked = Object.entries(files).map(([file, text]) => [file, text.replace(MARK, '')]);
       const folder = await graphFolder(t, Object.fromEntries(unmarked) as Record<string, string>);
-      const found = await checkGraph(folder);
+      const found = await checkGraph(folder, { claims });
       const places = Object.entries(files).flatMap(([file, text]) => placesIn(file, text));
       assert.deepEqual(
         found.map(({ file, line, column, severity, message }) => {
