@@ -1,5 +1,6 @@
 import type { Config } from '../config/settings.ts';
 import { configWarnings } from '../config/warnings.ts';
+import { graphFolderOf } from '../gateway/graph-folder.ts';
 import type { Log } from '../log.ts';
 import { reloadOnSignal, stopOnSignal, type Pod } from './signals.ts';
 
@@ -26,7 +27,7 @@ export async function runPod(
   const pod = await create();
   current.pod = pod;
   const { port, adminPort } = await pod.start();
-  log.info({ port, adminPort, pid: process.pid }, 'listening');
+  log.info({ port, adminPort, graph: graphFolderOf(config), pid: process.pid }, 'listening');
   return port;
 }
 

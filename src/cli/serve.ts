@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
+import { withGraph } from '../gateway/graph-folder.ts';
 import { createLog, type Log } from '../log.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
 import { WORKER } from '../workers/messages.ts';
@@ -13,7 +14,7 @@ import { browserUrl, guard, runPod } from './run-pod.ts';
 /** `sluice serve`: runs until a signal ends it. */
 export async function serve(args: readonly string[], envFile?: EnvFile): Promise<undefined> {
   argumentsOf(args, []);
-  const config = loadConfig(process.env);
+  const config = loadConfig(withGraph(process.env));
   const log = createLog(config.LOG_LEVEL);
   guard(log);
   if (cluster.isWorker) return serveAsWorker(config, log);

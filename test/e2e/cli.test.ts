@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,6 +13,26 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { post, startGraph } from './graph-gateway.ts';
 
 const CLI = path.join(import.meta.dirname, '../../src/cli.js');
+
+test('where GRAPH is not set, serve, dev and config take the folder graph, or else the one they run in', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await mkdir(path.join(cwd, 'graph'));
+  await writeFile(path.join(cwd, 'graph/schema.graphql'), itemSchema('items'));
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ...GATEWAY_DEFAULTS, GRAPH: '' };
+  for (const command of ['serve', 'dev']) {
+    const gateway = await untilListening(spawnFor(t, process.execPath, [CLI, command], { cwd, env }));
+    await gateway.stop();
+    const line = gateway.lines.find(({ msg }) => msg === 'listening');
+    assert.equal(line?.['graph'], path.join(cwd, 'graph'), command);
+  }
+  const config = async (folder: string, given = env): Promise<string> =>
+    text(spawnFor(t, process.execPath, [CLI, 'config'], { cwd: folder, env: given }).stdout);
+  assert.match(await config(cwd), /^GRAPH=graph$/m);
+  assert.match(await config(path.join(cwd, 'graph')), /^GRAPH=\.$/m);
+  assert.match(await config(cwd, { ...env, GRAPH: 'other' }), /^GRAPH=other$/m);
+  assert.match(await config(path.dirname(CLI)), /^GRAPH=examples\/auction$/m);
+});
 
 test('wrong settings stop the start with one message on stderr', async (t) => {
   const { code, stderr, stdout } = await runCli(t, ['serve'], { PORT: 'x', PING_SECONDS: 'y' });

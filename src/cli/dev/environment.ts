@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { withGraph } from '../../gateway/graph-folder.ts';
 import { ownGroup } from '../own-group.ts';
 
 /** Where the environment says nothing else. */
@@ -20,15 +20,5 @@ export function developmentEnvironment(
 ): NodeJS.ProcessEnv {
   // An empty variable counts as not set.
   const set = Object.entries(given).filter(([, value]) => value !== '');
-  const env: NodeJS.ProcessEnv = { ...DEVELOPMENT, ...Object.fromEntries(set) };
-  const graph = folder ?? env['GRAPH'] ?? ['graph', '.'].find(holdsSchema);
-  return graph === undefined ? env : { ...env, GRAPH: graph };
-}
-
-function holdsSchema(folder: string): boolean {
-  try {
-    return readdirSync(folder).some((name) => name.endsWith('.graphql'));
-  } catch {
-    return false;
-  }
+  return withGraph({ ...DEVELOPMENT, ...Object.fromEntries(set) }, folder);
 }

@@ -14,7 +14,7 @@ import {
 export const SERVER_SETTINGS = {
   GRAPH: text({
     default: 'examples/auction',
-    help: 'Folder of the graph: its schema, `schema.graphql` or several files that end so, and, if it needs code, `graph.ts` or `graph.js`.',
+    help: 'Folder of the graph: its schema, `schema.graphql` or several files that end so, and, if it needs code, `graph.ts` or `graph.js`. Not set: the folder `graph` or the current one, if it holds a `.graphql` file; else the bundled auction.',
   }),
   WATCH_GRAPH: flag({
     default: false,
