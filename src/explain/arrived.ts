@@ -1,13 +1,14 @@
 import type { Json } from '../lazy/reads.ts';
 import type { Message } from '../events/message.ts';
 import type { EventFilter } from '../graph/graph.ts';
-import type { Explained, ExplainedStep } from './explanation.ts';
+import type { Explained, ExplainedStep, Verdict } from './explanation.ts';
 import { messageOf, type KeptArrived } from './recently-arrived.ts';
 import { shownList } from './shown-list.ts';
 
 interface Plan {
   readonly channels: readonly string[];
   readonly filter?: EventFilter | undefined;
+  readonly delivery?: { readonly throttleMs: number } | undefined;
 }
 
 interface Connection {
@@ -33,24 +34,37 @@ export function arrived(plan: Plan, kept: KeptArrived, connection: Connection): 
     return { verdict: 'before it connected', steps: [came, { step: 'connect', text }] };
   }
   const { filter } = plan;
-  if (filter === undefined) return { verdict: 'let through', steps: [came, NOT_KNOWN] };
+  if (filter === undefined) return letThrough(plan, [came]);
   const message = messageOf(kept);
   if (message === undefined) {
     const text =
       'it takes more room than there is for the last events, so that its filter can not be computed';
     return { verdict: 'not kept', steps: [came, { step: 'filter', text }] };
   }
-  const { verdict, steps } = filtered(filter, message, connection.viewer);
-  return { verdict, steps: [came, ...steps] };
+  const { refusal, step } = filtered(filter, message, connection.viewer);
+  return refusal === undefined ? letThrough(plan, [came, step]) : { verdict: refusal, steps: [came, step] };
 }
 
-/** A ring of the last messages says nothing of it. */
-const NOT_KNOWN: ExplainedStep = {
-  step: 'execute',
-  text: 'whether the client had subscribed by then, and what it was sent, is known of events that are recorded',
-};
+/** A ring of the last messages says nothing of what became of one behind the filter. */
+function letThrough({ delivery }: Plan, steps: readonly ExplainedStep[]): Explained {
+  const text =
+    'whether the client had subscribed by then, and what it was sent, is known of events that are recorded';
+  const execute: ExplainedStep = { step: 'execute', text };
+  if (delivery === undefined || delivery.throttleMs === 0) {
+    return { verdict: 'let through', steps: [...steps, execute] };
+  }
+  const throttle: ExplainedStep = {
+    step: 'throttle',
+    text: `the field is throttled, by throttleMs: ${delivery.throttleMs}: a later event may have taken its place`,
+  };
+  return { verdict: 'let through, or superseded', steps: [...steps, throttle, execute] };
+}
 
-function filtered(filter: EventFilter, { event }: Message, viewer: Json): Explained {
+function filtered(
+  filter: EventFilter,
+  { event }: Message,
+  viewer: Json,
+): { readonly refusal?: Verdict; readonly step: ExplainedStep } {
   const { directive, compared } = filter.compared?.(event, viewer) ?? {
     directive: '@filter',
     compared: [],
@@ -59,8 +73,8 @@ function filtered(filter: EventFilter, { event }: Message, viewer: Json): Explai
   const lets = passes ? 'the event is let through' : `${directive} keeps the event back`;
   const text = `computed now, with the viewer as it is now: ${lets}`;
   const step: ExplainedStep = { step: 'filter', text, compared };
-  if (passes) return { verdict: 'let through', steps: [step, NOT_KNOWN] };
-  return { verdict: directive === '@auth' ? 'unauthorised' : 'filtered out', steps: [step] };
+  if (passes) return { step };
+  return { refusal: directive === '@auth' ? 'unauthorised' : 'filtered out', step };
 }
 
 /** As when it is dispatched: a filter that fails lets no event through. */

@@ -1,5 +1,5 @@
 import type { EventPlace, EventTrace, TracedGroup } from '../events/trace.ts';
-import type { EventFilter, SlowPolicy } from '../graph/graph.ts';
+import type { Delivery, EventFilter } from '../graph/graph.ts';
 import type { Timers } from '../support/clock.ts';
 import type { RefusedSubscription } from '../transports/connections/refused-subscriptions.ts';
 import { arrived } from './arrived.ts';
@@ -27,7 +27,7 @@ export interface ExplainedSubscription {
     readonly topic: string;
     readonly filter?: EventFilter | undefined;
     readonly shares: boolean;
-    readonly delivery?: { readonly onSlow: SlowPolicy } | undefined;
+    readonly delivery?: Pick<Delivery, 'throttleMs' | 'onSlow'> | undefined;
   };
 }
 

@@ -5,6 +5,7 @@ import type { EventPlace } from '../events/trace.ts';
 export type Verdict =
   | 'delivered'
   | 'let through'
+  | 'let through, or superseded'
   | 'executed with an error'
   | 'waiting for a slow client'
   | 'skipped for slowness'

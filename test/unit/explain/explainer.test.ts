@@ -377,6 +377,19 @@ test('an event that came while nothing was recorded is known to have come, and i
   );
 });
 
+test('an event of a field that is throttled may have been superseded while nothing was recorded', async () => {
+  const { carry, connect, subscribe, askOne } = setUp({ binding: { delivery: throttled } }, ROOM);
+  const ann = connect();
+  subscribe(ann);
+  await carry(0, 1, 2);
+  const said = askOne(ann, 1);
+  assert.equal(said.verdict, 'let through, or superseded');
+  assert.equal(
+    textOf(said, 'throttle'),
+    'the field is throttled, by throttleMs: 100: a later event may have taken its place',
+  );
+});
+
 test('of an event that is recorded the recording tells, though it is kept too', async () => {
   const { bus, carry, connect, subscribe, askOne } = setUp({}, ROOM);
   const ann = connect();
