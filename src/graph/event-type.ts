@@ -76,7 +76,7 @@ interface FollowedPath {
   };
 }
 
-/** Follows the path of an event's or object's field, as `@event(key:)`, `@filter` and `@auth` name it. */
+/** Follows the path of an event's or object's field, as `@event(key:)`, `@filter`, `@delivery` and `@auth` name it. */
 export function followPath(
   schema: GraphQLSchema,
   type: GraphQLNamedOutputType,

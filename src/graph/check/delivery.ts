@@ -2,7 +2,7 @@ import { getNamedType, isCompositeType, type GraphQLNamedOutputType, type GraphQ
 import { snakeCase } from '../../events/snake-case.ts';
 import type { Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { fieldNames, fieldOf, isList, isSnakeCase } from '../event-type.ts';
+import { fieldNames, followPath, isList, isSnakeCase } from '../event-type.ts';
 
 /**
  * Compares `@delivery(conflateBy:)` with the schema.
@@ -18,20 +18,30 @@ export function checkDelivery(
   const { conflateBy } = delivery ?? {};
   if (conflateBy === undefined) return;
   const at = placeOfDelivery('conflateBy');
-  if (keyStyle === 'SNAKE' && !isSnakeCase(conflateBy)) {
+  const path = conflateBy.split('.');
+  if (keyStyle === 'SNAKE' && !path.every(isSnakeCase)) {
     const message = `no event can have the field "${conflateBy}": keys of events become snake_case before they get here`;
-    findings.error(at, message, `Write ${snakeCase(conflateBy)}, or @event(keys: KEEP).`);
+    findings.error(at, message, `Write ${path.map(snakeCase).join('.')}, or @event(keys: KEEP).`);
   }
   if (eventType === undefined || !isCompositeType(eventType)) return;
-  const held = fieldOf(schema, eventType, conflateBy);
-  if (held === undefined) {
-    const message = `conflateBy "${conflateBy}" is no field of ${eventType.name}`;
-    const instead = conflateBy.includes('.')
-      ? 'conflateBy takes a field at the top level of the event, and no path. '
-      : '';
-    findings.error(at, message, `${instead}Fields of ${eventType.name}: ${fieldNames(schema, eventType)}.`);
-  } else if (isList(held.type) || isCompositeType(getNamedType(held.type))) {
-    const message = `conflateBy "${conflateBy}" is a field of type ${held.type.toString()}, expected a scalar or an enum`;
+  const { steps, stop } = followPath(schema, eventType, path);
+  const type = steps.at(-1)?.field.type;
+  if (stop?.kind === 'opaque') return;
+  if (stop !== undefined) {
+    const { parent, name } = stop;
+    const whole = `conflateBy "${conflateBy}"`;
+    if (!isCompositeType(parent) || stop.kind === 'list') {
+      const message = `${whole}: "${name}" stands below a field of type ${String(type)}`;
+      findings.error(at, message, 'A path leads through objects, and not into lists.');
+      return;
+    }
+    const message =
+      steps.length === 0
+        ? `${whole} is no field of ${parent.name}`
+        : `${whole}: ${parent.name} has no field "${name}"`;
+    findings.error(at, message, `Fields of ${parent.name}: ${fieldNames(schema, parent)}.`);
+  } else if (type !== undefined && (isList(type) || isCompositeType(getNamedType(type)))) {
+    const message = `conflateBy "${conflateBy}" is a field of type ${type.toString()}, expected a scalar or an enum`;
     findings.error(at, message, 'Conflate by an ID, for instance.');
   }
 }

@@ -59,7 +59,7 @@ const AUTHORS_SDL = /* GraphQL */ `
   directive @delivery(
     "What is done where results wait for a slow socket."
     onSlow: SlowPolicy = DISCONNECT
-    "An event field."
+    "An event field, or a path to one: customer.customer_id."
     conflateBy: String
     "At most one event of each value is delivered in so many milliseconds: the latest."
     throttleMs: Int

@@ -3,7 +3,7 @@ import type { SlowPolicy } from '../graph.ts';
 
 /** The values of `@delivery`. */
 export interface DeliverySyntax {
-  /** Name of an event field; undefined: all events of a subscription supersede each other. */
+  /** Name of an event field, or path to one; undefined: all events of a subscription supersede each other. */
   readonly conflateBy: string | undefined;
   /** 0: each event is delivered at once. */
   readonly throttleMs: number;

@@ -18,9 +18,16 @@ test('a number is the same key as its text, and no other value is', () => {
   assert.notEqual(keyOf({ symbol: 7 }), keyOf({ symbol: 70 }));
 });
 
-test('what an event inherits, or has further inside, is no key', () => {
+test('a path leads to a value inside of an event, and none there is as an absent field', () => {
   const nested = deliveryOf({ conflateBy: 'seller.id', throttleMs: 5, onSlow: 'DISCONNECT' });
-  assert.equal(nested?.keyOf({ seller: { id: 1 } }), nested?.keyOf({ seller: { id: 2 } }));
+  assert.ok(nested);
+  assert.notEqual(nested.keyOf({ seller: { id: 1 } }), nested.keyOf({ seller: { id: 2 } }));
+  assert.equal(nested.keyOf({ seller: { id: 1 } }), nested.keyOf({ seller: { id: '1', name: 'b' } }));
+  for (const seller of [null, 'a', [], {}, { id: null }])
+    assert.equal(nested.keyOf({ seller }), nested.keyOf({}));
+});
+
+test('what an event inherits is no key', () => {
   const inherited = deliveryOf({ conflateBy: 'constructor', throttleMs: 5, onSlow: 'DISCONNECT' });
   assert.equal(inherited?.keyOf({}), inherited?.keyOf({ constructor: null }));
 });

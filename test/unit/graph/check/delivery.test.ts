@@ -24,8 +24,16 @@ describe('sluice check, of @delivery,', () => {
         'no event can have the field "auctionId": keys of events become snake_case before they get here → Write auction_id, or @event(keys: KEEP)',
         'conflateBy "auctionId" is no field of Bid',
       ],
-      'throttleMs: 5, conflateBy: ›"seller.id"':
-        'conflateBy "seller.id" is no field of Bid → conflateBy takes a field at the top level of the event, and no path. Fields of Bid: auction_id, amount, note',
+      'throttleMs: 5, conflateBy: ›"seller.key"':
+        'conflateBy "seller.key": Seller has no field "key" → Fields of Seller: id and name',
+      'throttleMs: 5, conflateBy: ›"sellers.id"':
+        'conflateBy "sellers.id": "id" stands below a field of type [Seller] → not into lists',
+      'throttleMs: 5, conflateBy: ›"amount.id"':
+        'conflateBy "amount.id": "id" stands below a field of type Int → leads through objects',
+      'throttleMs: 5, conflateBy: ››"seller.theId"': [
+        'no event can have the field "seller.theId": keys of events become snake_case before they get here → Write seller.the_id, or @event(keys: KEEP)',
+        'conflateBy "seller.theId": Seller has no field "theId"',
+      ],
       'throttleMs: 5, conflateBy: ›"seller"':
         'conflateBy "seller" is a field of type Seller, expected a scalar or an enum → Conflate by an ID',
       'throttleMs: 5, conflateBy: ›"tags"':
@@ -33,6 +41,7 @@ describe('sluice check, of @delivery,', () => {
       'onSlow: DISCONNECT': [],
       'onSlow: DROP_OLDEST': [],
       'onSlow: CONFLATE, conflateBy: "auction_id"': [],
+      'onSlow: CONFLATE, conflateBy: "seller.id"': [],
       'throttleMs: 250': [],
       'throttleMs: 600000, conflateBy: "auction_id"': [],
     },
