@@ -101,6 +101,11 @@ function hintFor(message: string): string {
     const nested = `${names.join(': { ')}: { … }${' }'.repeat(names.length - 1)}`;
     return `Names stand without quotes, and a path of @filter is nested: ${nested}.`;
   }
+  const variable = /^Syntax Error: Unexpected variable "\$(\w+)"/.exec(message)?.[1];
+  if (variable !== undefined) {
+    if (variable === 'viewer') return 'Quotes are missing: @filter compares with "$viewer.id", for instance.';
+    return `Quotes are missing: @filter compares with "$${variable}"; other directives name arguments without a dollar, "${variable}".`;
+  }
   if (message.includes('on directive "@event"')) {
     return 'Arguments of @event: topic, key, argument, keyFrom, keys, format, sharing, history and replay.';
   }

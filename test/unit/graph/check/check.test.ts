@@ -56,6 +56,12 @@ describe('checkGraph', () => {
       'Unknown directive "@deliver". → Did you mean @delivery? Directives of the gateway: @event',
     '@event(topic: "bids") @filter(where: { ›"seller.id": { eq: 5 } })':
       'Syntax Error: Expected Name, found String "seller.id". → Names stand without quotes, and a path of @filter is nested: seller: { id: { … } }.',
+    '@event(topic: "bids") @filter(where: { amount: { gte: ›$min } })':
+      'Syntax Error: Unexpected variable "$min" in constant value. → Quotes are missing: @filter compares with "$min"; other',
+    '@event(topic: "bids") @auth(owner: { argument: ›$auction_id })':
+      'Syntax Error: Unexpected variable "$auction_id" in constant value. → name arguments without a dollar, "auction_id".',
+    '@event(topic: "bids") @filter(where: { seller: { id: { eq: ›$viewer.id } } })':
+      'Syntax Error: Unexpected variable "$viewer" in constant value. → @filter compares with "$viewer.id"',
     '@event(topic: "bids") ›@entity(key: "x")':
       'Unknown directive "@entity". → @event, @filter, @delivery, @auth, @cost and @listSize',
   });
