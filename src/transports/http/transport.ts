@@ -81,8 +81,8 @@ const NO_SUBSCRIPTIONS = new GraphQLError(
  * Queries and mutations by `POST`, and queries by `GET`, as GraphQL over HTTP says. graphql-http reads the request and
  * picks the status; the executor does the rest, so documents are parsed once for all transports. Knows nothing of sockets.
  *
- *     counted ─ client identified ─ bytes reserved ─ body read ─ turn: parsed ─ turn: executed ─ bytes released
- *     └─ a request that waits ────────────────────────────────────────────────┘
+ *     counted ─ turn: client identified ─ bytes reserved ─ body read ─ turn: parsed ─ turn: executed ─ bytes released
+ *     └─ a request that waits ──────────────────────────────────────────────────────┘
  */
 export class HttpTransport {
   readonly #options: HttpTransportOptions;
@@ -97,8 +97,7 @@ export class HttpTransport {
       parseRequestParams: async (request) => {
         const { client, body, refusal } = request.context;
         if (refusal !== undefined) return NO_PARAMS;
-        const { secondsOfRequest } = client.owner;
-        const params = await inTurn(turns, client, secondsOfRequest, () => parseHttpParams(request, body));
+        const params = await inTurn(turns, client, 0, () => parseHttpParams(request, body));
         if (params === undefined) request.context.refusal = LEFT;
         return params ?? NO_PARAMS;
       },
@@ -144,12 +143,18 @@ export class HttpTransport {
     request: RequestHead,
     readBody: ReadBody | undefined,
   ): Promise<Refusal | undefined> {
-    const { authenticator, bytes, waiting } = this.#options;
-    const { connection, signal } = exchange.client;
+    const { authenticator, bytes, turns, waiting } = this.#options;
+    const { client } = exchange;
+    const { connection, owner, signal } = client;
     const full = waiting.enter(connection);
     if (full !== undefined) return full;
     exchange.isWaiting = true;
-    const identity = await authenticator.identify({}, request);
+    // One that is refused takes its part of the share, too: verifying its token costs more than most queries do.
+    const identity = await inTurn(turns, client, owner.secondsOfRequest, () => {
+      turns.countUnmeasured();
+      return authenticator.identify({}, request);
+    });
+    if (identity === undefined) return LEFT;
     if (identity instanceof TokenRefusal) return unidentified(identity);
     if (identity.viewer === null) return FORBIDDEN;
     exchange.identity = identity;

@@ -102,9 +102,11 @@ describe('the bytes of requests', () => {
 
   it('are given back when their client leaves, while it waits for room or for its turn', async () => {
     const jobs = new Set<Job>();
+    let isIdentifying = true;
     const turns = {
       run: (_owner: object, job: Job) => {
-        jobs.add(job);
+        if (isIdentifying) job();
+        else jobs.add(job);
         return { value: job, previous: undefined, next: undefined };
       },
       leave: (_owner: object, { value }: { readonly value: Job }) => void jobs.delete(value),
@@ -118,6 +120,7 @@ describe('the bytes of requests', () => {
     const { asked, readBody } = bodies();
     const first = transport.respond(length(100), SLOW, clientOn({}, forTurn.signal));
     const second = transport.respond(length(100), readBody, clientOn({}, forRoom.signal));
+    isIdentifying = false;
     await settled();
     assert.deepEqual([jobs.size, source.held, source.waiting, waiting], [1, 100, 1, 2]);
     forRoom.abort();

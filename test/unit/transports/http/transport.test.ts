@@ -91,6 +91,13 @@ describe('HttpTransport', () => {
     });
   }
 
+  it('counts a request against its owner’s share though its token is refused', async () => {
+    const owner = { ...CLIENT.owner, spentUntil: 0, secondsOfRequest: 1 / 50 };
+    const transport = transportWith({ authenticator: { identify: async () => expired } });
+    assert.equal((await transport.respond(post(), SECRET, { ...CLIENT, owner })).status, 401);
+    assert.equal(owner.spentUntil, 1_000 / 50);
+  });
+
   it('answers with an error where JSON can’t hold the result', async () => {
     const response = await posted({ query: '{ other: big }' });
     const { data, errors: [error] = [] } = resultOf(response);
