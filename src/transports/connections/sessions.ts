@@ -52,6 +52,9 @@ export interface SessionsOptions {
   readonly log: Log;
 }
 
+/** Connections that are warned or closed in a turn: closing ends subscriptions, and thousands of tokens may expire together. */
+const AT_ONCE = 10;
+
 /** For tokens that can't be verified: clients may send one after the other. */
 const LOG_BOUND = { lines: 1, periodMs: 60_000 };
 
@@ -71,6 +74,8 @@ export class Sessions<Owner extends SessionOwner> {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<Owner, Session>();
   readonly #unverified: LogThrottle;
+  /** Some are left for the next turn. */
+  #isChecking = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -161,14 +166,26 @@ export class Sessions<Owner extends SessionOwner> {
     return undefined;
   }
 
-  /** Warns clients whose tokens expire soon, and closes those whose have. */
+  /** Warns clients whose tokens expire soon, and closes those whose have: some now, the others in the next turns. */
   check(): void {
+    if (this.#isChecking) return;
     const now = this.#options.now();
+    let acted = 0;
     for (const [owner, session] of this.#sessions) {
       if (session.dueAt > now || !owner.open) continue;
+      if (acted === AT_ONCE) return this.#goOnChecking();
+      acted += 1;
       if (session.isWarned) this.#expire(owner, session);
       else this.#warn(owner, session);
     }
+  }
+
+  #goOnChecking(): void {
+    this.#isChecking = true;
+    setImmediate(() => {
+      this.#isChecking = false;
+      this.check();
+    });
   }
 
   #warn(owner: Owner, session: Session): void {

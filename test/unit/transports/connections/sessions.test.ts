@@ -6,6 +6,8 @@ import type { Identity } from '../../../../src/context/token-authenticator.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import type { Disconnect } from '../../../../src/transports/connections/disconnect.ts';
 import { Sessions, type SessionOwner } from '../../../../src/transports/connections/sessions.ts';
+import { range } from '../../../helpers/numbers.ts';
+import { turnsUntil } from '../../../helpers/turns-until.ts';
 import { readableLog } from '../../ingest/parts.ts';
 
 const AWAY = new TokenRefusal('The keys that tokens are verified with are out of reach', true);
@@ -25,7 +27,10 @@ class Owner implements SessionOwner {
   become(viewer: Json): void {
     this.viewer = viewer;
   }
-  tokenExpires(): void {}
+  isWarned = false;
+  tokenExpires(): void {
+    this.isWarned = true;
+  }
   end(disconnect: Disconnect): void {
     this.open = false;
     this.ending ??= disconnect;
@@ -60,7 +65,7 @@ async function setUp(answers: (Identity | TokenRefusal)[]) {
     sessions.check();
     return owner.ending && `${owner.ending.code} ${owner.ending.label}`;
   };
-  return { refresh, checkAt, lines };
+  return { sessions, refresh, checkAt, lines };
 }
 
 test('a client whose fresh token can not be verified, as the keys are away, is closed so that it comes again', async () => {
@@ -88,4 +93,18 @@ test('fresh tokens that can not be verified are logged once a minute, however ma
   checkAt(60);
   await refresh();
   assert.equal(lines[1]?.['suppressed'], 49);
+});
+
+test('of many clients whose tokens expire together, a few are warned and closed in each turn of the event loop', async () => {
+  const { sessions, checkAt } = await setUp([]);
+  const owners = range(0, 100).map(() => new Owner());
+  for (const owner of owners) sessions.begin(owner, identity(100), REQUEST);
+  const warned = (): number => owners.filter(({ isWarned }) => isWarned).length;
+  const closed = (): number => owners.filter(({ open }) => !open).length;
+  checkAt(50);
+  assert.ok(warned() < 20, `${warned()} in one turn`);
+  await turnsUntil(() => warned() === owners.length);
+  checkAt(110);
+  assert.ok(closed() < 20, `${closed()} in one turn`);
+  await turnsUntil(() => closed() === owners.length);
 });
