@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../helpers/eventually.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
-import { needs, redisUrl } from '../helpers/services.ts';
+import { testNeeding, redisUrl } from '../helpers/services.ts';
 import { sharedGraph, startItems } from './graph-gateway.ts';
 import { openQuietPage } from './quiet-page.ts';
+
+const test = testNeeding('chromium');
+const it = testNeeding('chromium', 'redis');
 
 const SCHEMA = `
   type Query { a: Int }
@@ -66,91 +69,83 @@ async function column(page: Page, title: string): Promise<string[]> {
 const untilColumn = (page: Page, title: string, expected: readonly string[]): Promise<void> =>
   eventually(async () => assert.deepEqual(await column(page, title), expected));
 
-test(
-  'the tables are sorted by a click or a key, searched, and kept in the URL',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gateways();
-    const sockets = await connectAll(t, gateway, ANN, BOB, CID);
-    for (const [index, socket] of sockets.entries()) {
-      for (let id = 0; id <= index; id += 1) socket.subscribe(String(id), NUMBERS, { id: `item-${id}` });
-    }
-    await gateway.untilMetric('sluice_subscribers', 6);
-    const page = await open(t, gateway, '#groups');
-    await untilColumn(page, 'Subscribers', ['3', '2', '1']);
+test('the tables are sorted by a click or a key, searched, and kept in the URL', async (t) => {
+  const gateway = await gateways();
+  const sockets = await connectAll(t, gateway, ANN, BOB, CID);
+  for (const [index, socket] of sockets.entries()) {
+    for (let id = 0; id <= index; id += 1) socket.subscribe(String(id), NUMBERS, { id: `item-${id}` });
+  }
+  await gateway.untilMetric('sluice_subscribers', 6);
+  const page = await open(t, gateway, '#groups');
+  await untilColumn(page, 'Subscribers', ['3', '2', '1']);
 
-    await page.getByRole('button', { name: 'Subscribers' }).click();
-    await untilColumn(page, 'Subscribers', ['1', '2', '3']);
-    await shows(page, 'th[aria-sort=ascending]', 'Subscribers');
-    await page.getByRole('searchbox').fill('ITEM-1');
-    await untilColumn(page, 'Variables', ['id:"item-1"']);
-    await shows(page, '.count', '1 match, 3 in all');
+  await page.getByRole('button', { name: 'Subscribers' }).click();
+  await untilColumn(page, 'Subscribers', ['1', '2', '3']);
+  await shows(page, 'th[aria-sort=ascending]', 'Subscribers');
+  await page.getByRole('searchbox').fill('ITEM-1');
+  await untilColumn(page, 'Variables', ['id:"item-1"']);
+  await shows(page, '.count', '1 match, 3 in all');
 
-    await page.reload();
-    await untilColumn(page, 'Variables', ['id:"item-1"']);
-    assert.equal(await page.getByRole('searchbox').inputValue(), 'ITEM-1');
-    await page.getByRole('searchbox').fill('');
-    await untilColumn(page, 'Subscribers', ['1', '2', '3']);
+  await page.reload();
+  await untilColumn(page, 'Variables', ['id:"item-1"']);
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'ITEM-1');
+  await page.getByRole('searchbox').fill('');
+  await untilColumn(page, 'Subscribers', ['1', '2', '3']);
 
-    await page.getByRole('link', { name: 'Connections', exact: true }).last().click();
-    await page.getByRole('button', { name: 'Operations' }).press('Enter');
-    await untilColumn(page, 'Operations', ['3', '2', '1']);
-    assert.deepEqual(await column(page, 'Viewer'), ['cid', 'bob', 'ann']);
-    await page.getByRole('searchbox').fill('bob');
-    await untilColumn(page, 'Viewer', ['bob']);
-    await page.goBack();
-    await untilColumn(page, 'Subscribers', ['1', '2', '3']);
-  },
-);
+  await page.getByRole('link', { name: 'Connections', exact: true }).last().click();
+  await page.getByRole('button', { name: 'Operations' }).press('Enter');
+  await untilColumn(page, 'Operations', ['3', '2', '1']);
+  assert.deepEqual(await column(page, 'Viewer'), ['cid', 'bob', 'ann']);
+  await page.getByRole('searchbox').fill('bob');
+  await untilColumn(page, 'Viewer', ['bob']);
+  await page.goBack();
+  await untilColumn(page, 'Subscribers', ['1', '2', '3']);
+});
 
-test(
-  'the tables follow what happens, and keep what is focused, selected and scrolled to',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gateways();
-    const first = await connectAs(t, gateway, ANN);
-    for (let id = 0; id < 60; id += 1) first.subscribe(String(id), NUMBERS, { id: `item-${id}` });
-    await gateway.untilMetric('sluice_subscribers', 60);
-    const page = await open(t, gateway, '#groups');
-    await rows(page).nth(59).waitFor();
-    const line = rows(page).filter({ hasText: 'item-50' });
-    await line.getByRole('button').press('Enter');
-    const details = page.locator('.details');
-    const focused = line.locator('button:focus');
-    await details.getByText('Events').first().waitFor();
-    const scrolled = await page.locator('.scroller').evaluate((scroller) => {
-      scroller.scrollTop = 700;
-      return scroller.scrollTop;
-    });
-    await gateway.postEvent('bids', { id: 'item-50', n: 1 });
-    const events = (await titles(page)).indexOf('Events');
-    await line
-      .locator(`:nth-child(${events + 1})`)
-      .filter({ hasText: /^1$/ })
-      .waitFor();
-    assert.equal(await page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop), scrolled);
-    await focused.waitFor();
-    await details.locator('pre').filter({ hasText: 'item-50' }).waitFor();
+test('the tables follow what happens, and keep what is focused, selected and scrolled to', async (t) => {
+  const gateway = await gateways();
+  const first = await connectAs(t, gateway, ANN);
+  for (let id = 0; id < 60; id += 1) first.subscribe(String(id), NUMBERS, { id: `item-${id}` });
+  await gateway.untilMetric('sluice_subscribers', 60);
+  const page = await open(t, gateway, '#groups');
+  await rows(page).nth(59).waitFor();
+  const line = rows(page).filter({ hasText: 'item-50' });
+  await line.getByRole('button').press('Enter');
+  const details = page.locator('.details');
+  const focused = line.locator('button:focus');
+  await details.getByText('Events').first().waitFor();
+  const scrolled = await page.locator('.scroller').evaluate((scroller) => {
+    scroller.scrollTop = 700;
+    return scroller.scrollTop;
+  });
+  await gateway.postEvent('bids', { id: 'item-50', n: 1 });
+  const events = (await titles(page)).indexOf('Events');
+  await line
+    .locator(`:nth-child(${events + 1})`)
+    .filter({ hasText: /^1$/ })
+    .waitFor();
+  assert.equal(await page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop), scrolled);
+  await focused.waitFor();
+  await details.locator('pre').filter({ hasText: 'item-50' }).waitFor();
 
-    const second = await connectAs(t, gateway, BOB);
-    second.subscribe('1', NUMBERS, { id: 'item-50' });
-    await eventually(async () => assert.equal((await column(page, 'Subscribers'))[0], '2'));
-    await focused.waitFor();
+  const second = await connectAs(t, gateway, BOB);
+  second.subscribe('1', NUMBERS, { id: 'item-50' });
+  await eventually(async () => assert.equal((await column(page, 'Subscribers'))[0], '2'));
+  await focused.waitFor();
 
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await shows(page, '#status', /^Paused/);
-    second.send({ type: 'complete', id: '1' });
-    await gateway.untilMetric('sluice_subscribers', 60);
-    assert.equal((await column(page, 'Subscribers'))[0], '2', 'nothing changes while it is paused');
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await eventually(async () => assert.equal((await column(page, 'Subscribers'))[0], '1'));
-    first.webSocket.terminate();
-    await page.getByText('There are no subscriptions.').waitFor();
-    await page.getByText('It is not among the rows that are listed now.').waitFor();
-  },
-);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await shows(page, '#status', /^Paused/);
+  second.send({ type: 'complete', id: '1' });
+  await gateway.untilMetric('sluice_subscribers', 60);
+  assert.equal((await column(page, 'Subscribers'))[0], '2', 'nothing changes while it is paused');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await eventually(async () => assert.equal((await column(page, 'Subscribers'))[0], '1'));
+  first.webSocket.terminate();
+  await page.getByText('There are no subscriptions.').waitFor();
+  await page.getByText('It is not among the rows that are listed now.').waitFor();
+});
 
-test('the page shows what splits a group, and what that costs', needs('chromium'), async (t) => {
+test('the page shows what splits a group, and what that costs', async (t) => {
   const gateway = await gateways();
   const roles = ['bidder', 'seller', 'bidder', 'auctioneer'];
   const sockets = await connectAll(t, gateway, ...roles.map((role, id) => ({ id, role })));
@@ -178,7 +173,7 @@ test('the page shows what splits a group, and what that costs', needs('chromium'
     .waitFor();
 });
 
-test('what clients have sent is shown as text', needs('chromium'), async (t) => {
+test('what clients have sent is shown as text', async (t) => {
   const gateway = await gateways();
   const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
   const socket = await connectAs(t, gateway, { id: markup });
@@ -198,32 +193,28 @@ test('what clients have sent is shown as text', needs('chromium'), async (t) => 
   }
 });
 
-test(
-  'several workers are looked at one at a time, and the URL says which',
-  needs('chromium', 'redis'),
-  async (t) => {
-    const gateway = await startItems(t, { REDIS_URL: redisUrl(), WORKERS: '2' });
-    await gateway.untilReady();
-    const sockets: RawSocket[] = [];
-    while (sockets.length < 5) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
-    const listed = async (worker: number): Promise<number> => {
-      const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
-      return ((await response.json()) as { count: number }).count;
-    };
-    const page = await open(t, gateway, '#connections');
-    const choice = page.getByLabel('Worker');
-    await eventually(async () => {
-      const options = await choice.locator('option').allTextContents();
-      assert.match(options.join(), /^1: process \d+,2: process \d+$/);
-    });
-    await shows(page, '.count', `${await listed(1)} in all`);
-    await choice.selectOption('2');
-    await shows(page, '.count', `${await listed(2)} in all`);
-    assert.match(page.url(), /#connections\?worker=2$/);
-    await page.locator('a[href="heap-snapshot?worker=2"]').waitFor();
-    await page.reload();
-    await shows(page, '.count', `${await listed(2)} in all`);
-    assert.equal(await choice.inputValue(), '2');
-    assert.equal((await listed(1)) + (await listed(2)), sockets.length);
-  },
-);
+it('several workers are looked at one at a time, and the URL says which', async (t) => {
+  const gateway = await startItems(t, { REDIS_URL: redisUrl(), WORKERS: '2' });
+  await gateway.untilReady();
+  const sockets: RawSocket[] = [];
+  while (sockets.length < 5) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
+  const listed = async (worker: number): Promise<number> => {
+    const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
+    return ((await response.json()) as { count: number }).count;
+  };
+  const page = await open(t, gateway, '#connections');
+  const choice = page.getByLabel('Worker');
+  await eventually(async () => {
+    const options = await choice.locator('option').allTextContents();
+    assert.match(options.join(), /^1: process \d+,2: process \d+$/);
+  });
+  await shows(page, '.count', `${await listed(1)} in all`);
+  await choice.selectOption('2');
+  await shows(page, '.count', `${await listed(2)} in all`);
+  assert.match(page.url(), /#connections\?worker=2$/);
+  await page.locator('a[href="heap-snapshot?worker=2"]').waitFor();
+  await page.reload();
+  await shows(page, '.count', `${await listed(2)} in all`);
+  assert.equal(await choice.inputValue(), '2');
+  assert.equal((await listed(1)) + (await listed(2)), sockets.length);
+});

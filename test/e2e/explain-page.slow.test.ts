@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../helpers/eventually.ts';
 import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { subscribed as subscribedTo } from '../helpers/graphql-client.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
 import { kcat } from '../helpers/kcat.ts';
-import { needs, podSettings } from '../helpers/services.ts';
+import { testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { answerOf, BID, gatewayOf, publish, subscribed } from './explained-bids.ts';
 import { openQuietPage } from './quiet-page.ts';
+
+const test = testNeeding('chromium');
+const it = testNeeding('chromium', 'kafka', 'redis', 'kcat');
 
 const WIDTHS = [1_280, 390];
 
@@ -42,7 +45,7 @@ async function assertFits(page: Page): Promise<void> {
 const partOf = (page: Page, field: string): Locator =>
   page.locator('.answer section').filter({ has: page.getByRole('heading', { name: field, exact: true }) });
 
-test('the page shows why an event was filtered out', needs('chromium'), async (t) => {
+test('the page shows why an event was filtered out', async (t) => {
   const gateway = await gatewayOf();
   const id = await subscribed(t, gateway, 'subscription Large { large(min: 100) { n } }');
   await answerOf(gateway, id, 0);
@@ -62,40 +65,33 @@ test('the page shows why an event was filtered out', needs('chromium'), async (t
   await assertFits(page);
 });
 
-test(
-  'a question is typed in, kept in the URL, and answered anew when it is asked again',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gatewayOf();
-    const id = await subscribed(t, gateway, 'subscription Who { bid { n who } }');
-    const page = await open(t, gateway);
-    await page
-      .locator('.answer')
-      .getByText(/^Name a topic, a key or an event of it, and the connection/)
-      .waitFor();
-    const offset = (await publish(gateway, BID)) + 1;
-    for (const [label, value] of [
-      ['Connection', id],
-      ['Topic', 'bids'],
-      ['Partition', '0'],
-      ['Offset', `${offset}`],
-    ] as const) {
-      await page.getByLabel(label, { exact: true }).fill(value);
-    }
-    await page.getByRole('button', { name: 'Explain' }).click();
-    const verdict = partOf(page, 'bid').locator('.verdict');
-    await verdict.getByText('not recorded', { exact: true }).waitFor();
-    assert.equal(
-      new URL(page.url()).hash,
-      `#explain?connection=${id}&topic=bids&partition=0&offset=${offset}`,
-    );
-    await publish(gateway, BID);
-    await page.getByRole('button', { name: 'Explain' }).click();
-    await verdict.getByText('delivered', { exact: true }).waitFor();
-  },
-);
+test('a question is typed in, kept in the URL, and answered anew when it is asked again', async (t) => {
+  const gateway = await gatewayOf();
+  const id = await subscribed(t, gateway, 'subscription Who { bid { n who } }');
+  const page = await open(t, gateway);
+  await page
+    .locator('.answer')
+    .getByText(/^Name a topic, a key or an event of it, and the connection/)
+    .waitFor();
+  const offset = (await publish(gateway, BID)) + 1;
+  for (const [label, value] of [
+    ['Connection', id],
+    ['Topic', 'bids'],
+    ['Partition', '0'],
+    ['Offset', `${offset}`],
+  ] as const) {
+    await page.getByLabel(label, { exact: true }).fill(value);
+  }
+  await page.getByRole('button', { name: 'Explain' }).click();
+  const verdict = partOf(page, 'bid').locator('.verdict');
+  await verdict.getByText('not recorded', { exact: true }).waitFor();
+  assert.equal(new URL(page.url()).hash, `#explain?connection=${id}&topic=bids&partition=0&offset=${offset}`);
+  await publish(gateway, BID);
+  await page.getByRole('button', { name: 'Explain' }).click();
+  await verdict.getByText('delivered', { exact: true }).waitFor();
+});
 
-test('the page says while it asks, and why there is no answer', needs('chromium'), async (t) => {
+test('the page says while it asks, and why there is no answer', async (t) => {
   const gateway = await gatewayOf();
   const page = await open(t, gateway);
   const answering: { go?: () => void } = {};
@@ -115,69 +111,61 @@ test('the page says while it asks, and why there is no answer', needs('chromium'
   await assertFits(page);
 });
 
-test(
-  'without a connection the page shows what became of the event before it was published',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await gatewayOf();
-    await fetch(`${gateway.adminUrl}/debug/explain?topic=bids&partition=0&offset=0`);
-    const offset = await publish(gateway, BID);
-    const { connection: _, ...event } = asked('', offset);
-    const page = await open(t, gateway, event);
-    await partOf(page, 'Consumed').locator('.verdict').getByText('routed', { exact: true }).waitFor();
-    assert.equal(await page.locator('.answer section').count(), 1);
-  },
-);
+test('without a connection the page shows what became of the event before it was published', async (t) => {
+  const gateway = await gatewayOf();
+  await fetch(`${gateway.adminUrl}/debug/explain?topic=bids&partition=0&offset=0`);
+  const offset = await publish(gateway, BID);
+  const { connection: _, ...event } = asked('', offset);
+  const page = await open(t, gateway, event);
+  await partOf(page, 'Consumed').locator('.verdict').getByText('routed', { exact: true }).waitFor();
+  assert.equal(await page.locator('.answer section').count(), 1);
+});
 
-test(
-  'by a key all workers of all pods that are named are asked for its last events, though nothing was recorded',
-  needs('chromium', 'kafka', 'redis', 'kcat'),
-  async (t) => {
-    const topic = await createTopic(t);
-    const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic), WORKERS: '2' };
-    const [gateway, other] = await Promise.all([startReady(t, settings), startReady(t, settings)]);
-    const { port } = new URL(other.adminUrl);
-    const client = await subscribedTo(t, gateway, { query: 'subscription { item(id: "7") { id n } }' });
-    const workers = ['1', '2'];
-    const connections = await Promise.all(
-      workers.map(async (worker) => {
-        const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
-        const { rows } = (await response.json()) as { rows: readonly { id: string }[] };
-        return rows.map(({ id }) => ({ worker, id }));
-      }),
-    );
-    const [{ worker, id } = { worker: '', id: '' }] = connections.flat();
-    await kcat(t, topic, [
-      { key: 'k', value: '{"id":"7","n":1}' },
-      { key: 'k', value: '{"id":"8","n":2}' },
-    ]);
-    await client.until(1);
-    const page = await open(t, gateway, { connection: id, topic, worker });
-    await page.getByLabel('Key', { exact: true }).fill('7');
-    await page.getByLabel('Other pods', { exact: true }).fill(`${port}, 1`);
-    const verdict = partOf(page, 'item').locator('.verdict');
-    await eventually(async () => {
-      await page.getByRole('button', { name: 'Explain' }).click();
-      await page.locator('.answer[aria-busy=false]').waitFor();
-      assert.deepEqual(await verdict.allInnerTexts(), ['let through']);
-      const consumed = await partOf(page, 'Consumed').innerText();
-      assert.match(consumed, new RegExp(`at 20\\S+ by (this pod|port ${port}), worker [12]\n`));
-      assert.match(consumed, /by id "7" to /);
-    });
-    assert.equal(await page.locator('.answer h2').innerText(), `${topic} 0/0, connection ${id}`);
-    for (const pod of ['this pod', `port ${port}`]) {
-      for (const one of workers) {
-        await page
-          .locator('.answer')
-          .getByText(new RegExp(`^${pod}, worker ${one}: of ${topic}, \\d+ events? recorded since`))
-          .waitFor();
-      }
+it('by a key all workers of all pods that are named are asked for its last events, though nothing was recorded', async (t) => {
+  const topic = await createTopic(t);
+  const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic), WORKERS: '2' };
+  const [gateway, other] = await Promise.all([startReady(t, settings), startReady(t, settings)]);
+  const { port } = new URL(other.adminUrl);
+  const client = await subscribedTo(t, gateway, { query: 'subscription { item(id: "7") { id n } }' });
+  const workers = ['1', '2'];
+  const connections = await Promise.all(
+    workers.map(async (worker) => {
+      const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
+      const { rows } = (await response.json()) as { rows: readonly { id: string }[] };
+      return rows.map(({ id }) => ({ worker, id }));
+    }),
+  );
+  const [{ worker, id } = { worker: '', id: '' }] = connections.flat();
+  await kcat(t, topic, [
+    { key: 'k', value: '{"id":"7","n":1}' },
+    { key: 'k', value: '{"id":"8","n":2}' },
+  ]);
+  await client.until(1);
+  const page = await open(t, gateway, { connection: id, topic, worker });
+  await page.getByLabel('Key', { exact: true }).fill('7');
+  await page.getByLabel('Other pods', { exact: true }).fill(`${port}, 1`);
+  const verdict = partOf(page, 'item').locator('.verdict');
+  await eventually(async () => {
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('.answer[aria-busy=false]').waitFor();
+    assert.deepEqual(await verdict.allInnerTexts(), ['let through']);
+    const consumed = await partOf(page, 'Consumed').innerText();
+    assert.match(consumed, new RegExp(`at 20\\S+ by (this pod|port ${port}), worker [12]\n`));
+    assert.match(consumed, /by id "7" to /);
+  });
+  assert.equal(await page.locator('.answer h2').innerText(), `${topic} 0/0, connection ${id}`);
+  for (const pod of ['this pod', `port ${port}`]) {
+    for (const one of workers) {
+      await page
+        .locator('.answer')
+        .getByText(new RegExp(`^${pod}, worker ${one}: of ${topic}, \\d+ events? recorded since`))
+        .waitFor();
     }
-    await page
-      .locator('.answer')
-      .getByText(/^port 1 could not be asked: /)
-      .waitFor();
-    assert.match(page.url(), new RegExp(`&pods=${port}%2C\\+1&`));
-    await assertFits(page);
-  },
-);
+  }
+  await page
+    .locator('.answer')
+    .getByText(/^port 1 could not be asked: /)
+    .waitFor();
+  assert.match(page.url(), new RegExp(`&pods=${port}%2C\\+1&`));
+  await assertFits(page);
+});

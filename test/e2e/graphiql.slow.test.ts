@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
 import { startGateway } from '../helpers/gateway.ts';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 import { revoke, sharedGraph } from './graph-gateway.ts';
 import { Graphiql } from './graphiql.ts';
+
+const test = testNeeding('chromium');
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 
@@ -48,69 +49,58 @@ async function assertReachable(locator: Locator, what: string, minWidth = 1): Pr
   assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
 }
 
-test(
-  'a token in the Headers tab gets the schema and live events of a graph; GraphiQL shows how others are refused',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await guarded();
-    const graphiql = await Graphiql.open(t, gateway);
+test('a token in the Headers tab gets the schema and live events of a graph; GraphiQL shows how others are refused', async (t) => {
+  const gateway = await guarded();
+  const graphiql = await Graphiql.open(t, gateway);
 
-    // Introspection, without a token.
-    await says(graphiql.result, /"message": "Forbidden: authenticate refused the request"/);
-    await says(graphiql.result, /"code": "FORBIDDEN"/);
-    await says(graphiql.state, /^The schema could not be read/);
+  // Introspection, without a token.
+  await says(graphiql.result, /"message": "Forbidden: authenticate refused the request"/);
+  await says(graphiql.result, /"code": "FORBIDDEN"/);
+  await says(graphiql.state, /^The schema could not be read/);
 
-    await graphiql.playButton.click();
-    await says(graphiql.result, /"message": "The connection was closed: 4403 Forbidden"/);
-    await says(graphiql.state, 'Failed: The connection was closed: 4403 Forbidden');
-    await graphiql.playButton.waitFor(); // The operation has ended.
-    assert.equal(await graphiql.spinner.count(), 0);
+  await graphiql.playButton.click();
+  await says(graphiql.result, /"message": "The connection was closed: 4403 Forbidden"/);
+  await says(graphiql.state, 'Failed: The connection was closed: 4403 Forbidden');
+  await graphiql.playButton.waitFor(); // The operation has ended.
+  assert.equal(await graphiql.spinner.count(), 0);
 
-    await graphiql.setHeaders({ Authorization: 'Bearer good' });
-    await graphiql.page.getByRole('button', { name: 'Re-fetch GraphQL schema' }).click();
-    await graphiql.page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
-    await graphiql.page.getByRole('link', { name: 'Subscription' }).waitFor();
+  await graphiql.setHeaders({ Authorization: 'Bearer good' });
+  await graphiql.page.getByRole('button', { name: 'Re-fetch GraphQL schema' }).click();
+  await graphiql.page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  await graphiql.page.getByRole('link', { name: 'Subscription' }).waitFor();
 
-    await graphiql.playButton.click();
-    await says(graphiql.state, 'Connected. Waiting for events …');
-    assert.equal(await graphiql.spinner.isVisible(), false, 'all is well, as far as one can see');
-    await gateway.untilMetric('sluice_subscribers', 1);
-    for (let n = 1; n <= 60; n += 1) await gateway.postEvent('ticks', { n });
-    await says(graphiql.result, /"n": 60/);
-    await says(graphiql.entries.first(), '{"tick":{"n":60}}');
-    await says(graphiql.entries.nth(49), '{"tick":{"n":11}}');
-    assert.equal(await graphiql.entries.count(), 50);
-    await graphiql.entries.nth(1).click();
-    await says(graphiql.entries.nth(1).locator('pre'), '"n": 59');
-    await assertReachable(graphiql.list, 'the list');
-    await assertReachable(graphiql.result, 'the result');
+  await graphiql.playButton.click();
+  await says(graphiql.state, 'Connected. Waiting for events …');
+  assert.equal(await graphiql.spinner.isVisible(), false, 'all is well, as far as one can see');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  for (let n = 1; n <= 60; n += 1) await gateway.postEvent('ticks', { n });
+  await says(graphiql.result, /"n": 60/);
+  await says(graphiql.entries.first(), '{"tick":{"n":60}}');
+  await says(graphiql.entries.nth(49), '{"tick":{"n":11}}');
+  assert.equal(await graphiql.entries.count(), 50);
+  await graphiql.entries.nth(1).click();
+  await says(graphiql.entries.nth(1).locator('pre'), '"n": 59');
+  await assertReachable(graphiql.list, 'the list');
+  await assertReachable(graphiql.result, 'the result');
 
-    // A close that comes later.
-    await revoke(gateway, 'id', '1');
-    await says(graphiql.result, /"message": "The connection was closed: 4403 Access was revoked"/);
-    await says(graphiql.entries.first(), 'Connection closed: 4403 Access was revoked');
-    await graphiql.playButton.waitFor();
-    await says(graphiql.entries.nth(1), '{"tick":{"n":60}}');
-  },
-);
+  // A close that comes later.
+  await revoke(gateway, 'id', '1');
+  await says(graphiql.result, /"message": "The connection was closed: 4403 Access was revoked"/);
+  await says(graphiql.entries.first(), 'Connection closed: 4403 Access was revoked');
+  await graphiql.playButton.waitFor();
+  await says(graphiql.entries.nth(1), '{"tick":{"n":60}}');
+});
 
-test(
-  'GraphiQL tells a response without JSON, of a proxy say, by its status',
-  needs('chromium'),
-  async (t) => {
-    const gateway = await bundled();
-    const page = await openPage(t);
-    await page.route('**/graphql', (route) => route.fulfill({ status: 403, body: '' }));
-    await page.goto(`http://localhost:${gateway.port}/`);
-    const { result } = new Graphiql(page);
-    await says(
-      result,
-      /"message": "Expected JSON from http:.*\/graphql, got 403 Forbidden, no content type"/,
-    );
-  },
-);
+test('GraphiQL tells a response without JSON, of a proxy say, by its status', async (t) => {
+  const gateway = await bundled();
+  const page = await openPage(t);
+  await page.route('**/graphql', (route) => route.fulfill({ status: 403, body: '' }));
+  await page.goto(`http://localhost:${gateway.port}/`);
+  const { result } = new Graphiql(page);
+  await says(result, /"message": "Expected JSON from http:.*\/graphql, got 403 Forbidden, no content type"/);
+});
 
-test('on a phone, nothing of GraphiQL is cut off', needs('chromium'), async (t) => {
+test('on a phone, nothing of GraphiQL is cut off', async (t) => {
   const gateway = await bundled();
   const graphiql = await Graphiql.open(t, gateway, PHONE);
   const { page } = graphiql;

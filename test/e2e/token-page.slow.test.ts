@@ -4,14 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import test, { type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
-import { needs } from '../helpers/services.ts';
+import { testNeeding } from '../helpers/services.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 import { upTo } from '../helpers/numbers.ts';
+
+const test = testNeeding('chromium');
 
 const MODULES = path.join(import.meta.dirname, '../../../node_modules');
 
@@ -123,46 +125,38 @@ async function open(
   return { page, gateway, tokens };
 }
 
-test(
-  'a React page whose token expires after 5 s and is refreshed in-band loses no event through three of them, on one socket',
-  needs('chromium'),
-  async (t) => {
-    // Tokens may have expired when they come from a machine that stood still.
-    const { page, gateway, tokens } = await open(t, { toleranceSeconds: 300 });
-    await gateway.untilMetric('sluice_subscribers', 1);
-    let n = 0;
-    while (tokens() < TOKENS) {
-      n += 1;
-      await gateway.postEvent('bids', { n });
-      await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-    }
-    const expected = upTo(n).join(' ');
-    await page
-      .locator('#seen')
-      .filter({ hasText: new RegExp(` ${n}$`) })
-      .waitFor();
-    assert.equal(await page.textContent('#seen'), expected);
-    assert.equal(await page.textContent('#end'), '');
-    // Counted when the gateway answers: one connection, of which none was closed.
-    assert.equal(await gateway.metric('sluice_connections'), 1);
-    assert.equal(await gateway.metric('sluice_closes_total'), 0);
-  },
-);
+test('a React page whose token expires after 5 s and is refreshed in-band loses no event through three of them, on one socket', async (t) => {
+  // Tokens may have expired when they come from a machine that stood still.
+  const { page, gateway, tokens } = await open(t, { toleranceSeconds: 300 });
+  await gateway.untilMetric('sluice_subscribers', 1);
+  let n = 0;
+  while (tokens() < TOKENS) {
+    n += 1;
+    await gateway.postEvent('bids', { n });
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
+  const expected = upTo(n).join(' ');
+  await page
+    .locator('#seen')
+    .filter({ hasText: new RegExp(` ${n}$`) })
+    .waitFor();
+  assert.equal(await page.textContent('#seen'), expected);
+  assert.equal(await page.textContent('#end'), '');
+  // Counted when the gateway answers: one connection, of which none was closed.
+  assert.equal(await gateway.metric('sluice_connections'), 1);
+  assert.equal(await gateway.metric('sluice_closes_total'), 0);
+});
 
-test(
-  'a React page that does not refresh its token is closed with 4403, and can show why',
-  needs('chromium'),
-  async (t) => {
-    // On a machine that stands still a token may expire before it has come to the gateway.
-    for (let tokenSeconds = TOKEN_SECONDS; tokenSeconds < 100; tokenSeconds *= 2) {
-      const { page } = await open(t, { search: '&lazy', tokenSeconds, toleranceSeconds: 0 });
-      const end = page.locator('#end').filter({ hasText: '4403' });
-      await end.waitFor();
-      const text = (await end.textContent()) ?? '';
-      if (text === '4403 The token has expired') continue;
-      assert.match(text, /^4403 The token expired at \S+, and no fresh one came$/);
-      return;
-    }
-    assert.fail('expected to be let in with a token that expires in minutes');
-  },
-);
+test('a React page that does not refresh its token is closed with 4403, and can show why', async (t) => {
+  // On a machine that stands still a token may expire before it has come to the gateway.
+  for (let tokenSeconds = TOKEN_SECONDS; tokenSeconds < 100; tokenSeconds *= 2) {
+    const { page } = await open(t, { search: '&lazy', tokenSeconds, toleranceSeconds: 0 });
+    const end = page.locator('#end').filter({ hasText: '4403' });
+    await end.waitFor();
+    const text = (await end.textContent()) ?? '';
+    if (text === '4403 The token has expired') continue;
+    assert.match(text, /^4403 The token expired at \S+, and no fresh one came$/);
+    return;
+  }
+  assert.fail('expected to be let in with a token that expires in minutes');
+});
