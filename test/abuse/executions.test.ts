@@ -50,11 +50,10 @@ class SlowBackend {
 const backend = new SlowBackend();
 
 async function start(scope: Scope): Promise<GatewayProcess> {
-  const port = await serveHttp(scope, backend.answer);
   const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
   return startGateway(scope, {
     GRAPH: folder,
-    SLOW_URL: `http://127.0.0.1:${port}`,
+    SLOW_URL: await serveHttp(scope, backend.answer),
     EXECUTE_CONCURRENCY: '8',
     EXECUTE_TIMEOUT_MS: '600000',
   });
@@ -126,8 +125,8 @@ test('queries that one socket has waiting hold up no other client, and go with t
   attacker.webSocket.terminate();
   await backend.untilGivenUp('3');
   await eventually(async () => {
-    const hub = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as { executions: unknown };
-    assert.deepEqual(hub.executions, { running: 0, waiting: 0, late: 0 });
+    const { executions } = await gateway.debug<{ executions: unknown }>('hub');
+    assert.deepEqual(executions, { running: 0, waiting: 0, late: 0 });
   });
 });
 

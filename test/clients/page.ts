@@ -2,20 +2,15 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { build } from 'esbuild';
 import { openPage } from '../helpers/chromium.ts';
-import { serve } from '../e2e/serve.ts';
+import { servePages } from '../helpers/local-server.ts';
 import { fileScope } from '../helpers/scope.ts';
 import { Program } from './program.ts';
-
-const HTML = '<!doctype html><title>A page</title><main></main>';
 
 const file = fileScope();
 let serving: Promise<string> | undefined;
 
 /** @returns the origin of all pages: another one than that of the gateway, if only by its port */
-export const pagesOrigin = (): Promise<string> =>
-  (serving ??= serve(file, (_request, response) => {
-    response.setHeader('content-type', 'text/html').end(HTML);
-  }));
+export const pagesOrigin = (): Promise<string> => (serving ??= servePages(file));
 
 /**
  * Opens a component of `pages/` in Chromium. Needs 'chromium'.

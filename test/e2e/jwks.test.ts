@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { connect } from '../helpers/raw-socket.ts';
 import { startItems } from './graph-gateway.ts';
-import { serve } from './serve.ts';
+import { serveHttp } from '../helpers/local-server.ts';
 
 const OUT_OF_REACH = 'The keys that tokens are verified with are out of reach';
 
@@ -38,7 +38,7 @@ test('while the keys of tokens are out of reach, clients are told to try again, 
   const one = await issuerKey('one');
   /** Undefined: their server is away. */
   let keys: JWK[] | undefined;
-  const url = await serve(t, (_request, response) => {
+  const url = await serveHttp(t, (_request, response) => {
     if (keys === undefined) response.destroy();
     else response.end(JSON.stringify({ keys }));
   });

@@ -4,7 +4,7 @@ import { openPage } from '../helpers/chromium.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { needs } from '../helpers/services.ts';
 import { startGraph } from './graph-gateway.ts';
-import { servePages } from './serve.ts';
+import { servePages } from '../helpers/local-server.ts';
 
 test(
   'a page of another origin that is listed asks with its cookies and any header, and reads all that it gets',

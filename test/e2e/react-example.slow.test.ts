@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { ScriptedServer } from '../helpers/scripted-server.ts';
 import { needs } from '../helpers/services.ts';
 import { openQuietPage } from './quiet-page.ts';
-import { serve } from './serve.ts';
+import { serveHttp } from '../helpers/local-server.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../examples/react');
 
@@ -36,7 +36,7 @@ test(
       write: false,
     });
     const script = outputFiles[0]?.text ?? '';
-    const address = await serve(t, (request, response) => {
+    const address = await serveHttp(t, (request, response) => {
       const isScript = request.url === '/page.js';
       response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
       response.end(isScript ? script : html);

@@ -8,7 +8,7 @@ import { SECRET, signToken } from '../helpers/tokens.ts';
 import { TRANSPORT_CLIENTS } from '../helpers/transport-client.ts';
 import { bids, QUERY, startBids, urlOf } from './bids.ts';
 import { revoke } from './graph-gateway.ts';
-import { servePages } from './serve.ts';
+import { servePages } from '../helpers/local-server.ts';
 
 const { eventStream, multipart } = TRANSPORT_CLIENTS;
 

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Page } from 'playwright-core';
 import { openPage } from '../helpers/chromium.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import { serveHttp } from '../helpers/local-server.ts';
 import { testNeeding } from '../helpers/services.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
 import { upTo } from '../helpers/numbers.ts';
+import { startGraph } from './graph-gateway.ts';
 
 const test = testNeeding('chromium');
 
@@ -77,12 +73,9 @@ const APP = `
 const HTML = `<!doctype html><div id="root"></div>${SCRIPTS.map((name) => `<script src="/${name}"></script>`).join('')}<script>${APP}</script>`;
 
 /** An application's own server: its page, and fresh tokens for its users. */
-async function startApplication(
-  t: TestContext,
-  tokenSeconds: number,
-): Promise<{ origin: string; tokens: () => number }> {
+async function startApplication(t: TestContext, tokenSeconds: number) {
   let tokens = 0;
-  const server = createServer((request, response) => {
+  const origin = await serveHttp(t, (request, response) => {
     const name = (request.url ?? '/').slice(1);
     if (name === 'token') {
       tokens += 1;
@@ -93,13 +86,7 @@ async function startApplication(
       response.setHeader('content-type', 'text/html').end(HTML);
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens: () => tokens };
+  return { origin, tokens: () => tokens };
 }
 
 interface OpenOptions {
@@ -111,15 +98,18 @@ interface OpenOptions {
 async function open(
   t: TestContext,
   { search = '', tokenSeconds = TOKEN_SECONDS, toleranceSeconds }: OpenOptions,
-): Promise<{ page: Page; gateway: GatewayProcess; tokens: () => number }> {
+) {
   const { origin, tokens } = await startApplication(t, tokenSeconds);
-  const gateway = await startGateway(t, {
-    GRAPH: await graphFolder(t, { 'schema.graphql': SCHEMA }),
-    AUTH_SECRET: SECRET,
-    AUTH_CLOCK_TOLERANCE_SECONDS: String(toleranceSeconds),
-    AUTH_GRACE_SECONDS: '1',
-    ORIGINS: origin,
-  });
+  const gateway = await startGraph(
+    t,
+    { 'schema.graphql': SCHEMA },
+    {
+      AUTH_SECRET: SECRET,
+      AUTH_CLOCK_TOLERANCE_SECONDS: String(toleranceSeconds),
+      AUTH_GRACE_SECONDS: '1',
+      ORIGINS: origin,
+    },
+  );
   const page = await openPage(t);
   await page.goto(`${origin}/?gateway=${encodeURIComponent(gateway.graphqlUrl)}${search}`);
   return { page, gateway, tokens };

@@ -75,7 +75,7 @@ export class DocumentedClient {
   }
 
   static async create(t: TestContext): Promise<DocumentedClient> {
-    const port = await serveHttp(t, (request, response) => {
+    const origin = await serveHttp(t, (request, response) => {
       if (request.url === '/token') {
         client.tokens += 1;
         if (client.failingTokens === 0) void signToken({ sub: 'ann' }).then((token) => response.end(token));
@@ -87,7 +87,7 @@ export class DocumentedClient {
         response.end('<!doctype html><main id="page"></main><script src="/page.js"></script>');
       }
     });
-    const client = new DocumentedClient(t, `http://127.0.0.1:${port}`);
+    const client = new DocumentedClient(t, origin);
     return client;
   }
 

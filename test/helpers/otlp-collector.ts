@@ -46,13 +46,13 @@ export class OtlpCollector {
   }
 
   static async start(scope: Scope): Promise<OtlpCollector> {
-    const port = await serveHttp(scope, (request, response) => {
+    const url = await serveHttp(scope, (request, response) => {
       void json(request).then((sent) => {
         if (request.url === '/v1/traces') collector.#add(sent as Sent);
         return response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
     });
-    const collector = new OtlpCollector(`http://127.0.0.1:${port}`);
+    const collector = new OtlpCollector(url);
     return collector;
   }
 

@@ -44,8 +44,8 @@ export class TokenIssuer {
   /** @param other whose keys it shares, so that who takes the tokens of the one takes those of the other */
   static async start(scope: Scope, other?: TokenIssuer): Promise<TokenIssuer> {
     const pair = other === undefined ? await generateKeyPair('RS256') : other.#keys;
-    const port = await serveHttp(scope, (...exchange) => void issuer.#answer(...exchange));
-    const issuer = new TokenIssuer(`http://127.0.0.1:${port}`, pair);
+    const url = await serveHttp(scope, (...exchange) => void issuer.#answer(...exchange));
+    const issuer = new TokenIssuer(url, pair);
     return issuer;
   }
 

@@ -57,11 +57,10 @@ const GRAPH = `
 export async function startPod(t: TestContext): Promise<Pod> {
   const topics = { honest: await createTopic(t), item: await createTopic(t), kept: await createTopic(t) };
   const backEnd: Pod['backEnd'] = { answer: (response) => void response.end('null') };
-  const port = await serveHttp(t, (_, response) => backEnd.answer(response));
   const gateway = await startReady(t, {
     ...podSettings(topics.honest),
     GRAPH: await graphFolder(t, { 'schema.graphql': schemaOf(topics), 'graph.ts': GRAPH }),
-    MAD_URL: `http://127.0.0.1:${port}`,
+    MAD_URL: await serveHttp(t, (_, response) => backEnd.answer(response)),
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   });
   const producer = await kafkaProducer(t);

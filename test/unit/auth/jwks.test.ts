@@ -26,7 +26,7 @@ async function issuerKey(kid: string) {
 /** A server of keys, and a gateway's view of it. Time stands still until the test moves it. */
 async function setUp(t: TestContext) {
   const server = { keys: [] as JWK[], requests: 0, respond: true, status: 200 };
-  const port = await serveHttp(t, (_request, response) => {
+  const origin = await serveHttp(t, (_request, response) => {
     server.requests += 1;
     if (!server.respond) response.destroy();
     else response.writeHead(server.status).end(JSON.stringify({ keys: server.keys }));
@@ -34,7 +34,7 @@ async function setUp(t: TestContext) {
   const clock = Object.assign(new FakeClock(), { patience: 0, chance: 0 });
   let failures = 0;
   const jwks = new Jwks({
-    url: `http://127.0.0.1:${port}/keys`,
+    url: `${origin}/keys`,
     clock,
     log: createLog('silent'),
     onFailure: () => (failures += 1),

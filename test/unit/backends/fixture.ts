@@ -31,7 +31,7 @@ export async function startServer(t: TestContext, handler: Handler) {
   const requests: Received[] = [];
   const events = new EventEmitter();
   const sockets = new Set<object>();
-  const port = await serveHttp(t, async (request, response) => {
+  const origin = await serveHttp(t, async (request, response) => {
     sockets.add(request.socket);
     const { method = '', url = '', headers } = request;
     const received = { method, url, headers, body: await text(request) };
@@ -39,7 +39,7 @@ export async function startServer(t: TestContext, handler: Handler) {
     handler(response, received);
     events.emit('request', received);
   });
-  return { url: `http://127.0.0.1:${port}`, requests, events, connections: () => sockets.size };
+  return { url: origin, requests, events, connections: () => sockets.size };
 }
 
 export function json(response: ServerResponse, value: unknown, status = 200): void {

@@ -40,11 +40,11 @@ async function asServiceAccount(t: TestContext, tokenService: string): Promise<v
 /** AWS's security token service. @returns its address, and the requests to it */
 async function startTokenService(t: TestContext, status: number, body: string) {
   const requests: Record<string, string>[] = [];
-  const port = await serveHttp(t, async (request, response) => {
+  const url = await serveHttp(t, async (request, response) => {
     requests.push(Object.fromEntries(new URLSearchParams(await text(request))));
     response.writeHead(status, { 'content-type': 'text/xml' }).end(body);
   });
-  return { url: `http://127.0.0.1:${port}`, requests };
+  return { url, requests };
 }
 
 const signedUrl = (token: string): URL => new URL(Buffer.from(token, 'base64url').toString());
