@@ -71,10 +71,8 @@ test('connections of one address are counted behind a trusted proxy, and no clie
   await assertRefused(gateway.graphqlUrl, /connections of an address/, headers);
   await connect(t, gateway.graphqlUrl);
   await connect(t, gateway.graphqlUrl);
-  const debug = (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as {
-    addresses: { count: number };
-  };
-  assert.equal(debug.addresses.count, 2);
+  const { addresses } = await gateway.debug<{ addresses: { count: number } }>('hub');
+  assert.equal(addresses.count, 2);
 });
 
 test('without TRUSTED_PROXIES an address may be everyone’s, and has no cap', async (t) => {

@@ -56,9 +56,3 @@ export function arrivalsAt({ webSocket }: RawSocket): ReadonlyMap<number, number
   });
   return arrivals;
 }
-
-/** @returns the quantile of numbers; 0 of none */
-export function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-}

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
-import { range } from '../helpers/numbers.ts';
+import { quantile, range } from '../helpers/numbers.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { connectSome, untilNumber } from './arrange.ts';
-import { arrivalsAt, floodWith, quantile } from './event-flood.ts';
+import { arrivalsAt, floodWith } from './event-flood.ts';
 
 const CONNECTIONS = 20;
 const SUBSCRIPTIONS = 200;

@@ -163,12 +163,7 @@ test('a client that resumes 800 channels from their beginning is told that it ha
   const { attacker, epoch } = set;
   const resume = { resume: `1.${epoch}.0` };
   for (const n of range(0, 8)) {
-    const [query, variables] = asked('since', n * IDS);
-    attacker.send({
-      id: `s${n}`,
-      type: 'subscribe',
-      payload: { query, variables, extensions: resume },
-    });
+    attacker.subscribe(`s${n}`, ...asked('since', n * IDS), resume);
   }
   for (const n of range(0, 8)) {
     const { payload } = await attacker.until(({ id }) => id === `s${n}`);

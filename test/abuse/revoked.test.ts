@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { RequestListener, ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { postJson } from '../helpers/http-exchange.ts';
 import { serveHttp } from '../helpers/local-server.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { SECRET, signToken } from '../helpers/tokens.ts';
+import { revoke, startGraph } from '../e2e/graph-gateway.ts';
 
 const SCHEMA = `
   type Query { a: Int }
@@ -60,24 +60,13 @@ function answer(response: ServerResponse): void {
 }
 
 async function start(t: TestContext, bank: Bank, authenticate = '', settings = {}): Promise<GatewayProcess> {
-  const GRAPH_CODE = GRAPH.replace('AUTHENTICATE', authenticate);
-  return startGateway(t, {
-    GRAPH: await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH_CODE }),
-    BANK_URL: `http://127.0.0.1:${await serveHttp(t, bank.serve)}`,
+  const files = { 'schema.graphql': SCHEMA, 'graph.js': GRAPH.replace('AUTHENTICATE', authenticate) };
+  return startGraph(t, files, {
+    BANK_URL: await serveHttp(t, bank.serve),
     EXECUTE_CONCURRENCY: String(PLACES),
     EXECUTE_TIMEOUT_MS: '600000',
     ...settings,
   });
-}
-
-async function executions(gateway: GatewayProcess): Promise<{ running: number; waiting: number }> {
-  const response = await fetch(`${gateway.adminUrl}/debug/hub`);
-  return ((await response.json()) as { executions: { running: number; waiting: number } }).executions;
-}
-
-async function revoke({ adminUrl }: GatewayProcess, value: string): Promise<void> {
-  const { status, body } = await postJson(`${adminUrl}/revoke`, { path: 'id', value });
-  assert.equal(status, 202, body);
 }
 
 interface Sender {
@@ -113,12 +102,13 @@ for (const [who, senderOf, authenticate, settings] of WAYS) {
     await socket.roundTrip();
     const posted = Array.from({ length: WAITING }, (_, n) => pay(`ann-posted-${n}`, ann));
     await eventually(async () => {
-      const { running, waiting } = await executions(gateway);
+      const { executions } = await gateway.debug<{ executions: { running: number; waiting: number } }>('hub');
+      const { running, waiting } = executions;
       assert.deepEqual([running, waiting, bank.held], [PLACES, 2 * WAITING - PLACES, PLACES]);
     });
     socket.webSocket.pause();
     const before = bank.asked.length;
-    await revoke(gateway, 'ann');
+    await revoke(gateway, 'id', 'ann');
     bank.open();
     // Had any been left to begin, these would have had turns between them.
     for (let n = 0; n < 3 * WAITING; n += 1) assert.equal((await pay(`bob-${n}`, bob)).status, 200);
@@ -145,7 +135,7 @@ test('no event is executed any more for a viewer that is revoked, by WebSocket o
   assert.equal(stream.status, 200);
   await gateway.untilMetric('sluice_subscribers', 3);
   socket.webSocket.pause();
-  await revoke(gateway, 'ann');
+  await revoke(gateway, 'id', 'ann');
   await gateway.postEvent('items', { n: 1 });
   await other.until(({ type }) => type === 'next');
   assert.deepEqual(bank.asked, ['item-bob']);

@@ -27,10 +27,8 @@ test('a client that stops reading has the oldest events left out, is told how ma
   const gateway = await gatewayOf();
   const reader = await connectAndInit(t, gateway.graphqlUrl);
   const stalled = await connectAndInit(t, gateway.graphqlUrl);
-  for (const socket of [reader, stalled]) {
-    const query = 'subscription { dropped { n text } }';
-    socket.send({ id: '1', type: 'subscribe', payload: { query, extensions: { gaps: true } } });
-  }
+  for (const socket of [reader, stalled])
+    socket.subscribe('1', 'subscription { dropped { n text } }', {}, { gaps: true });
   await gateway.untilMetric('sluice_subscribers', 2);
   stalled.webSocket.pause();
   let n = 0;

@@ -3,8 +3,8 @@ import test, { type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
 import { Crowd } from '../helpers/crowd.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { startReady, sumOf, type GatewayProcess } from '../helpers/gateway.ts';
+import { itemGraph } from '../helpers/graph-folder.ts';
 import { startNginx } from '../helpers/nginx.ts';
 import { needs, podSettings, redisUrl } from '../helpers/services.ts';
 import { Stream } from '../helpers/stream.ts';
@@ -46,16 +46,8 @@ test(
   needs('kafka', 'redis', 'nginx'),
   async (t) => {
     const topic = await createTopic(t, { partitions: PARTITIONS });
-    const folder = await graphFolder(t, { 'schema.graphql': itemSchema(topic) });
-    const start = async (): Promise<GatewayProcess> => {
-      const pod = await startGateway(t, {
-        GRAPH: folder,
-        ...podSettings(topic),
-        ...DRAIN,
-      });
-      await pod.untilReady();
-      return pod;
-    };
+    const settings = { GRAPH: await itemGraph(t, topic), ...podSettings(topic), ...DRAIN };
+    const start = (): Promise<GatewayProcess> => startReady(t, settings);
     const published = await watchChannel(t, `${topic}:${topic}`);
     let pods = await Promise.all(Array.from({ length: PODS }, start));
     const nginx = await startNginx(
@@ -63,13 +55,9 @@ test(
       pods.map(({ port }) => port),
     );
     const crowd = new Crowd(t, CLIENTS, `ws://${nginx.address}/graphql`);
-    const subscribers = async (): Promise<number> => {
-      const counts = await Promise.all(pods.map((pod) => pod.metric('sluice_subscribers')));
-      return counts.reduce((sum, count) => sum + count, 0);
-    };
     const allAreBack = (): Promise<void> =>
       eventually(async () => {
-        assert.equal(await subscribers(), CLIENTS);
+        assert.equal(await sumOf(pods, 'sluice_subscribers'), CLIENTS);
         assert.equal(crowd.away, 0);
       });
     await allAreBack();

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../helpers/eventually.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
-import { connect, connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
+import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { testNeeding, redisUrl } from '../helpers/services.ts';
 import { sharedGraph, startItems } from './graph-gateway.ts';
 import { openQuietPage } from './quiet-page.ts';
@@ -30,15 +30,8 @@ const gateways = sharedGraph({ 'schema.graphql': SCHEMA, 'graph.js': GRAPH }, { 
 const NUMBERS = 'subscription Numbers($id: ID) { bid(id: $id) { n } }';
 const ROLES = 'subscription Roles($id: ID) { bid(id: $id) { n role } }';
 
-async function connectAs(t: TestContext, gateway: GatewayProcess, viewer: object): Promise<RawSocket> {
-  const socket = await connect(t, gateway.graphqlUrl);
-  socket.send({ type: 'connection_init', payload: viewer });
-  await socket.until(({ type }) => type === 'connection_ack');
-  return socket;
-}
-
 const connectAll = (t: TestContext, gateway: GatewayProcess, ...viewers: readonly object[]) =>
-  Promise.all(viewers.map((viewer) => connectAs(t, gateway, viewer)));
+  Promise.all(viewers.map((viewer) => connectAndInit(t, gateway.graphqlUrl, viewer)));
 
 const [ANN, BOB, CID] = [{ id: 'ann' }, { id: 'bob' }, { id: 'cid' }];
 
@@ -104,7 +97,7 @@ test('the tables are sorted by a click or a key, searched, and kept in the URL',
 
 test('the tables follow what happens, and keep what is focused, selected and scrolled to', async (t) => {
   const gateway = await gateways();
-  const first = await connectAs(t, gateway, ANN);
+  const first = await connectAndInit(t, gateway.graphqlUrl, ANN);
   for (let id = 0; id < 60; id += 1) first.subscribe(String(id), NUMBERS, { id: `item-${id}` });
   await gateway.untilMetric('sluice_subscribers', 60);
   const page = await open(t, gateway, '#groups');
@@ -128,7 +121,7 @@ test('the tables follow what happens, and keep what is focused, selected and scr
   await focused.waitFor();
   await details.locator('pre').filter({ hasText: 'item-50' }).waitFor();
 
-  const second = await connectAs(t, gateway, BOB);
+  const second = await connectAndInit(t, gateway.graphqlUrl, BOB);
   second.subscribe('1', NUMBERS, { id: 'item-50' });
   await eventually(async () => assert.equal((await column(page, 'Subscribers'))[0], '2'));
   await focused.waitFor();
@@ -176,7 +169,7 @@ test('the page shows what splits a group, and what that costs', async (t) => {
 test('what clients have sent is shown as text', async (t) => {
   const gateway = await gateways();
   const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script>`;
-  const socket = await connectAs(t, gateway, { id: markup });
+  const socket = await connectAndInit(t, gateway.graphqlUrl, { id: markup });
   const query = `subscription Hostile($id: ID) { bid(id: $id) { n } } # ${markup}`;
   socket.subscribe('1', query, { id: markup });
   await gateway.untilMetric('sluice_subscribers', 1);
@@ -198,10 +191,8 @@ it('several workers are looked at one at a time, and the URL says which', async 
   await gateway.untilReady();
   const sockets: RawSocket[] = [];
   while (sockets.length < 5) sockets.push(await connectAndInit(t, gateway.graphqlUrl));
-  const listed = async (worker: number): Promise<number> => {
-    const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
-    return ((await response.json()) as { count: number }).count;
-  };
+  const listed = async (worker: number): Promise<number> =>
+    (await gateway.debug<{ count: number }>(`connections?worker=${worker}`)).count;
   const page = await open(t, gateway, '#connections');
   const choice = page.getByLabel('Worker');
   await eventually(async () => {

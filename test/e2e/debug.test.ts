@@ -22,7 +22,7 @@ test('the state of the hub shows what subscribers have asked for, and for which 
     MAX_PAYLOAD_BYTES: '1000000',
     PING_SECONDS: '0',
   });
-  const inspect = async () => (await (await fetch(`${gateway.adminUrl}/debug/hub`)).json()) as Inspection;
+  const inspect = () => gateway.debug<Inspection>('hub');
   for (let n = 0; n < 3; n += 1) {
     (await connectAndInit(t, gateway.graphqlUrl)).subscribe('1', QUERY, { id: ['7'] });
   }

@@ -23,7 +23,7 @@ const CODE = `
 
 async function subscribe(t: TestContext, gateway: GatewayProcess, query: string): Promise<RawSocket> {
   const socket = await connectAndInit(t, gateway.graphqlUrl);
-  socket.send({ id: '1', type: 'subscribe', payload: { query, extensions: { gaps: true } } });
+  socket.subscribe('1', query, {}, { gaps: true });
   await socket.roundTrip();
   return socket;
 }

@@ -130,8 +130,8 @@ it('by a key all workers of all pods that are named are asked for its last event
   const workers = ['1', '2'];
   const connections = await Promise.all(
     workers.map(async (worker) => {
-      const response = await fetch(`${gateway.adminUrl}/debug/connections?worker=${worker}`);
-      const { rows } = (await response.json()) as { rows: readonly { id: string }[] };
+      const page = `connections?worker=${worker}`;
+      const { rows } = await gateway.debug<{ rows: readonly { id: string }[] }>(page);
       return rows.map(({ id }) => ({ worker, id }));
     }),
   );

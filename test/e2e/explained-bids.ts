@@ -29,9 +29,8 @@ const GRAPH = `
 
 export const gatewayOf = sharedGraph({ 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
 
-export async function idsOf({ adminUrl }: GatewayProcess): Promise<string[]> {
-  const response = await fetch(`${adminUrl}/debug/connections`);
-  const { rows } = (await response.json()) as { rows: readonly { id: string }[] };
+export async function idsOf(gateway: GatewayProcess): Promise<string[]> {
+  const { rows } = await gateway.debug<{ rows: readonly { id: string }[] }>('connections');
   return rows.map(({ id }) => id);
 }
 

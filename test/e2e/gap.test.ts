@@ -106,7 +106,7 @@ test('a client that has sent anything else than true for `gaps` has not asked fo
   const sockets = await Promise.all(
     [{ gaps: 'true' }, { gaps: null }, {}, null].map(async (extensions) => {
       const socket = await connectAndInit(t, url);
-      socket.send({ id: '1', type: 'subscribe', payload: { query: QUERY, extensions } });
+      socket.subscribe('1', QUERY, {}, extensions);
       return socket;
     }),
   );

@@ -5,6 +5,7 @@ import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { saidTo, type Said } from '../helpers/said.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
+import { sorted } from '../helpers/numbers.ts';
 
 const SCHEMA = `
   type Subscription {
@@ -45,8 +46,7 @@ async function start(t: TestContext) {
   };
   const subscribe = async (field: string): Promise<RawSocket> => {
     const socket = await connectAndInit(t, gateway.graphqlUrl);
-    const query = `subscription { ${field} { n key version text } }`;
-    socket.send({ id: '1', type: 'subscribe', payload: { query, extensions: { gaps: true } } });
+    socket.subscribe('1', `subscription { ${field} { n key version text } }`, {}, { gaps: true });
     await socket.roundTrip();
     return socket;
   };
@@ -61,11 +61,7 @@ function assertAllAccountedFor(said: readonly Said[], sent: number): void {
   assert.equal(said.length + skipped, sent);
 }
 
-const assertRising = (numbers: readonly number[]): void =>
-  assert.deepEqual(
-    numbers,
-    numbers.toSorted((one, other) => one - other),
-  );
+const assertRising = (numbers: readonly number[]): void => assert.deepEqual(numbers, sorted(numbers));
 
 test('through reloads in a steady stream a throttle delivers the latest event of each key, and accounts for the others', async (t) => {
   const { graph, gateway, say, subscribe, sent } = await start(t);

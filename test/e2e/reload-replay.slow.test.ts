@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { range } from '../helpers/numbers.ts';
+import { range, sorted } from '../helpers/numbers.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { ResumingClient } from '../helpers/resuming-client.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
@@ -61,10 +61,7 @@ test('a client that is being brought what it has missed gets the rest by the new
   await client.until(({ length }) => length === MISSED + 1);
   assert.deepEqual(client.values('n'), range(0, MISSED + 1));
   const versions = client.values('version') as number[];
-  assert.deepEqual(
-    versions,
-    versions.toSorted((one, other) => one - other),
-  );
+  assert.deepEqual(versions, sorted(versions));
   assert.deepEqual(new Set(versions), new Set([0, 1, 2, 3]));
   assert.deepEqual(client.greetings, [true, true]);
   assert.equal(client.gaps, 0);

@@ -4,7 +4,7 @@ import { setTimeout as passes } from 'node:timers/promises';
 import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
 import { postJson } from '../helpers/http-exchange.ts';
-import { range } from '../helpers/numbers.ts';
+import { range, sorted } from '../helpers/numbers.ts';
 import { ReloadedGraph } from '../helpers/reloaded-graph.ts';
 import { ResumingClient } from '../helpers/resuming-client.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
@@ -101,11 +101,7 @@ const itemsOf = ({ results }: Received): Item[] =>
   });
 
 /** Never less than the one before. */
-const assertRising = (versions: readonly number[]): void =>
-  assert.deepEqual(
-    versions,
-    versions.toSorted((one, other) => one - other),
-  );
+const assertRising = (versions: readonly number[]): void => assert.deepEqual(versions, sorted(versions));
 
 test('through ten reloads in a steady stream each client gets each event once and in order, by the newest graph', async (t) => {
   const { graph, gateway, client } = await start(t);

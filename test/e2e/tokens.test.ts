@@ -69,13 +69,8 @@ async function answer(
 ): Promise<unknown> {
   const received = new Received<{ me: string }>(graphqlClient(t, gateway.graphqlUrl, options), QUERY.query);
   const end = await received.untilEnd();
-  return end === 'complete' ? JSON.parse(received.data[0]?.me ?? '') : closeOf(end);
+  return end === 'complete' ? JSON.parse(received.data[0]?.me ?? '') : received.untilClosed();
 }
-
-const closeOf = (end: unknown): string => {
-  const { code, reason } = end as { code: number; reason: string };
-  return `${code} ${reason}`;
-};
 
 function post(gateway: GatewayProcess, headers: Record<string, string>): Promise<Response> {
   return fetch(`${gateway.httpUrl}/graphql`, {
@@ -228,7 +223,7 @@ test('a client that sends no fresh token is warned, and closed with 4403 when th
       graphqlClient(t, gateway.graphqlUrl, options),
       'subscription { bid { n } }',
     );
-    const end = closeOf(await received.untilEnd());
+    const end = await received.untilClosed();
     if (end === '4403 The token has expired') continue;
     assert.match(end, /^4403 The token expired at \d{4}-\d\d-\d\dT\S+Z, and no fresh one came$/);
     assert.equal(warnings.length, 1);
@@ -248,7 +243,7 @@ test('a fresh token of another identity, or one that is not valid, closes the so
     const received = new Received(client, 'subscription { bid { n } }');
     await gateway.untilMetric('sluice_subscribers', 1);
     await send();
-    assert.equal(closeOf(await received.untilEnd()), `4403 ${reason}`);
+    assert.equal(await received.untilClosed(), `4403 ${reason}`);
     await gateway.untilMetric('sluice_connections', 0);
   }
 });
@@ -264,7 +259,7 @@ test('a viewer that is revoked is closed and refused until it has a token that w
 
   await revoke(gateway, 'id', 42);
   for (const received of [one, another])
-    assert.equal(closeOf(await received.untilEnd()), '4403 Access was revoked');
+    assert.equal(await received.untilClosed(), '4403 Access was revoked');
   await gateway.postEvent('bids', { n: 1 });
   await bystander.until(1);
   assert.equal(bystander.end, undefined);

@@ -41,11 +41,8 @@ test('the admin port shows the debug pages of each worker, to clients on this ma
   const sockets = [1, 2, 3].map(() => connectAndInit(t, gateway.graphqlUrl));
   for (const socket of await Promise.all(sockets)) socket.subscribe('1', 'subscription { item { n } }');
   await gateway.untilMetric('sluice_subscribers', sockets.length);
-  const inside = async (query: string): Promise<number> => {
-    const response = await fetch(`${gateway.adminUrl}/debug/hub${query}`);
-    const { groups } = (await response.json()) as { groups: { subscribers: number } };
-    return groups.subscribers;
-  };
+  const inside = async (query: string): Promise<number> =>
+    (await gateway.debug<{ groups: { subscribers: number } }>(`hub${query}`)).groups.subscribers;
   assert.equal(await inside(''), await inside('?worker=1'));
   const each = [await inside('?worker=1'), await inside('?worker=2')];
   assert.deepEqual(each.toSorted(), [1, 2]);

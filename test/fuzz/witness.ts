@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { WebSocket } from 'ws';
 import { once } from 'node:events';
+import { quantile } from '../helpers/numbers.ts';
 
 /** Whose bids the honest client is sent. */
 export const AUCTION = 'witness';
@@ -65,8 +66,7 @@ export class Witness {
 
   /** From sending an event to its arrival: ms. */
   delay(share: number): number {
-    const sorted = this.#delays.toSorted((a, b) => a - b);
-    return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+    return quantile(this.#delays, share);
   }
 
   #take(text: string): void {

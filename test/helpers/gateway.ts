@@ -67,6 +67,11 @@ export class GatewayProcess {
     return metricIn(await this.#metrics(), name) - before;
   }
 
+  /** What a page below `/debug/` shows, as JSON. */
+  async debug<T>(page: string): Promise<T> {
+    return (await (await fetch(`${this.adminUrl}/debug/${page}`)).json()) as T;
+  }
+
   /** Hands the gateway an event, which it must accept. For a gateway without Kafka. */
   async postEvent(topic: string, event: unknown): Promise<void> {
     const { status, body } = await postJson(`${this.httpUrl}/events/${topic}`, event);
@@ -172,6 +177,12 @@ export class GatewayProcess {
   async #metrics(): Promise<string> {
     return (await fetch(`${this.adminUrl}/metrics`)).text();
   }
+}
+
+/** A metric of several gateways, added up. */
+export async function sumOf(gateways: readonly GatewayProcess[], metric: string): Promise<number> {
+  const values = await Promise.all(gateways.map((gateway) => gateway.metric(metric)));
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function metricIn(text: string, name: string): number {

@@ -59,6 +59,12 @@ export class Received<Data = Record<string, unknown>> {
     return this.end;
   }
 
+  /** Waits until the gateway has closed the connection. @returns the code, and the reason */
+  async untilClosed(): Promise<string> {
+    const { code, reason } = (await this.untilEnd()) as { code: number; reason: string };
+    return `${code} ${reason}`;
+  }
+
   #finish(end: unknown): void {
     this.end = end;
     this.#changes.emit('change');

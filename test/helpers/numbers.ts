@@ -4,3 +4,9 @@ export const upTo = (last: number, first = 1): number[] => range(first, last + 1
 /** @returns the whole numbers from `from` to below `to` */
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
+
+export const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((one, other) => one - other);
+
+/** @returns the quantile of numbers; 0 of none */
+export const quantile = (numbers: readonly number[], share: number): number =>
+  sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? 0;

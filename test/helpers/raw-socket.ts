@@ -46,8 +46,8 @@ export class RawSocket {
     stream.uncork();
   }
 
-  subscribe(id: string, query: string, variables?: Record<string, unknown>): void {
-    this.send(subscribeMessage(id, query, variables));
+  subscribe(id: string, query: string, variables?: Record<string, unknown>, extensions?: unknown): void {
+    this.send(subscribeMessage(id, query, variables, extensions));
   }
 
   /**
@@ -76,9 +76,12 @@ export class RawSocket {
   }
 }
 
-export function subscribeMessage(id: string, query: string, variables: Record<string, unknown> = {}): object {
-  return { id, type: 'subscribe', payload: { query, variables } };
-}
+export const subscribeMessage = (
+  id: string,
+  query: string,
+  variables: Record<string, unknown> = {},
+  extensions?: unknown,
+): object => ({ id, type: 'subscribe', payload: { query, variables, extensions } });
 
 /** Connects without sending a message of the protocol. */
 export async function connect(t: TestContext, url: string, options: ClientOptions = {}): Promise<RawSocket> {

@@ -16,19 +16,19 @@ interface Result {
 export async function subscribeWith(
   t: TestContext,
   url: string,
-  payload: { query: string; variables?: object; resume: unknown },
+  payload: { query: string; variables?: Record<string, unknown>; resume: unknown },
   connectionParams: object = {},
 ): Promise<RawSocket> {
-  const { query, variables = {}, resume } = payload;
+  const { query, variables, resume } = payload;
   const socket = await connectAndInit(t, url, connectionParams);
-  socket.send({ type: 'subscribe', id: '1', payload: { query, variables, extensions: { resume } } });
+  socket.subscribe('1', query, variables, { resume });
   return socket;
 }
 
 /** One subscription that goes on over any number of sockets, each of which resumes where the one before has ended. */
 export class ResumingClient {
   readonly query: string;
-  readonly variables: object;
+  readonly variables: Record<string, unknown>;
   cursor: string | null = null;
   /** `recovered` of each greeting. */
   readonly greetings: boolean[] = [];
@@ -39,7 +39,7 @@ export class ResumingClient {
   readonly #t: TestContext;
   readonly #changes = new Changes();
 
-  constructor(t: TestContext, query: string, variables: object = {}) {
+  constructor(t: TestContext, query: string, variables: Record<string, unknown> = {}) {
     this.#t = t;
     this.query = query;
     this.variables = variables;

@@ -15,6 +15,7 @@ import { fileScope, type Scope } from '../helpers/scope.ts';
 import { testNeeding, redisUrl } from '../helpers/services.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopics } from '../helpers/topic.ts';
+import { sorted } from '../helpers/numbers.ts';
 
 const test = testNeeding('kafka-jars', 'redis');
 
@@ -44,7 +45,7 @@ async function setUp(t: TestContext) {
     dead,
     folder: path.join(kafka.logFolder, `${topic}-0`),
     received,
-    seen: () => numbersOf(received).toSorted((one, other) => one - other),
+    seen: () => sorted(numbersOf(received)),
     /** In one record batch. */
     send: (partition: number, ...numbers: number[]) =>
       producer.send({ topic, messages: itemLines(numbers).map((line) => ({ ...line, partition })) }),

@@ -11,10 +11,8 @@ import { eventually } from '../helpers/eventually.ts';
 
 const test = testNeeding('kafka', 'redis', 'kcat');
 
-async function rowsOf({ adminUrl }: GatewayProcess, table: string) {
-  const listed = await (await fetch(`${adminUrl}/debug/${table}`)).json();
-  return (listed as { rows: readonly { readonly id: string }[] }).rows;
-}
+const rowsOf = async (pod: GatewayProcess, table: string) =>
+  (await pod.debug<{ rows: readonly { readonly id: string }[] }>(table)).rows;
 
 /** Two pods of one consumer group, on a topic of one partition: the one that consumes it, and the other. */
 async function startPods(t: TestContext, topic: string): Promise<[GatewayProcess, GatewayProcess]> {
@@ -81,8 +79,7 @@ test('of two pods, the one that consumed an event and the one with the connectio
   const swapped = await explained(0, consumer, holder);
   assert.match(swapped, new RegExp(`expected the id of one that is open in this process .*got ${id}`));
   const asked = new URLSearchParams({ topic, partition: '0', offset: '1' });
-  const response = await fetch(`${consumer.adminUrl}/debug/explain?${asked}`);
-  const { connection, consumed, subscriptions } = (await response.json()) as Explanation;
+  const { connection, consumed, subscriptions } = await consumer.debug<Explanation>(`explain?${asked}`);
   assert.deepEqual([connection, consumed?.outcome, subscriptions], [null, 'routed', []]);
   assert.equal(consumed?.channels?.length, 2);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, startReady } from '../helpers/gateway.ts';
+import { startGateway, startReady, sumOf } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
 import { range } from '../helpers/numbers.ts';
@@ -100,10 +100,6 @@ describe('a pod whose topics come and go', { concurrency: true }, () => {
         messages: [...before, ...values].map((value) => ({ partition, value })),
       });
     };
-    const sum = async (metric: string) => {
-      const [one = NaN, other = NaN] = await Promise.all(both.map((pod) => pod.metric(metric)));
-      return one + other;
-    };
     await send(0, 0, 10);
     await assertAllCame(t, received, 10);
     await remove(dead);
@@ -112,11 +108,11 @@ describe('a pod whose topics come and go', { concurrency: true }, () => {
     for (const partition of range(1, PARTITIONS))
       await send(partition, 30 * partition - 20, 30 * partition + 10);
     await assertAllCame(t, received, 110);
-    await eventually(async () => assert.equal(await sum('sluice_kafka_lag'), 11));
+    await eventually(async () => assert.equal(await sumOf(both, 'sluice_kafka_lag'), 11));
     for (const pod of both) await pod.untilReady();
     await create(dead);
     await Promise.all(both.map((pod) => pod.untilMetric('sluice_kafka_lag', 0)));
     await assertAllCame(t, received, 110);
-    assert.equal(await sum('sluice_dead_letters_total'), 1);
+    assert.equal(await sumOf(both, 'sluice_dead_letters_total'), 1);
   });
 });

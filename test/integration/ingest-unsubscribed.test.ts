@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { startReady, sumOf, type GatewayProcess } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
 import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { committedBy, kafkaAdmin } from '../helpers/kafka-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
-import { range } from '../helpers/numbers.ts';
+import { range, sorted } from '../helpers/numbers.ts';
 import { redisAdmin } from '../helpers/redis.ts';
 import { podSettings, redisUrl, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
@@ -40,11 +40,6 @@ const events = (from: number, to: number) => itemLines(range(from, to), (n) => n
 /** Those of the events that belong to these ids. */
 const wanted = (from: number, to: number, ...ids: number[]) =>
   range(from, to).filter((n) => ids.includes(n % 10));
-
-async function sumOf(pods: readonly GatewayProcess[], metric: string): Promise<number> {
-  const values = await Promise.all(pods.map((pod) => pod.metric(metric)));
-  return values.reduce((sum, value) => sum + value, 0);
-}
 
 test('events without a subscriber are counted and committed, not published; a subscriber that joins gets all events from then on', async (t) => {
   const topic = await createTopic(t, { partitions: 2 });
@@ -95,10 +90,7 @@ test('a subscriber gets its events from both pods that consume them, and each po
   await kcat(t, topic, events(0, 1_000));
   for (const { received, expected } of subscribers) {
     await received.until(expected.length);
-    assert.deepEqual(
-      numbersOf(received).toSorted((a, b) => a - b),
-      expected,
-    );
+    assert.deepEqual(sorted(numbersOf(received)), expected);
   }
   await eventually(async () => assert.equal(await sumOf(pods, 'sluice_unsubscribed_events_total'), 600));
   assert.equal(await sumOf(pods, 'sluice_publishes_total'), 400);

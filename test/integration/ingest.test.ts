@@ -16,7 +16,7 @@ import { systemClock, type Clock } from '../../src/support/clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { beginAt } from '../helpers/group-offsets.ts';
 import { committedBy, kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
-import { range } from '../helpers/numbers.ts';
+import { range, sorted } from '../helpers/numbers.ts';
 import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS, roomForRecords } from '../helpers/source-settings.ts';
 import { createTopics } from '../helpers/topic.ts';
@@ -136,10 +136,7 @@ test('while the bus is away longer than a session, the consumer commits nothing 
   assert.deepEqual(await kafka.memberIds(), before);
   seen.away = false;
   await kafka.committed(1_100);
-  assert.deepEqual(
-    seen.numbers.toSorted((one, other) => one - other),
-    range(0, 1_100),
-  );
+  assert.deepEqual(sorted(seen.numbers), range(0, 1_100));
   for (const partition of [0, 1]) {
     const offsets = seen.messages.filter(({ p }) => p === partition).map(({ o }) => o);
     assert.deepEqual(offsets, range(0, offsets.length));

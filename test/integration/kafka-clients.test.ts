@@ -4,7 +4,7 @@ import { runCli, startGateway } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
 import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
-import { range } from '../helpers/numbers.ts';
+import { range, sorted } from '../helpers/numbers.ts';
 import { kafkaBrokers, testNeeding, podSettings } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -38,10 +38,7 @@ test('pods with each Kafka client and group protocol share one group: each event
   const lines = itemLines(range(0, EVENTS), (n) => n);
   await kcat(t, topic, [...lines, ...range(0, 60).map((n) => ({ key: String(n), value: 'no JSON' }))]);
   await received.until(EVENTS);
-  assert.deepEqual(
-    numbersOf(received).toSorted((one, other) => one - other),
-    range(0, EVENTS),
-  );
+  assert.deepEqual(sorted(numbersOf(received)), range(0, EVENTS));
   const consumed = await Promise.all(pods.map((pod) => pod.metric('sluice_events_total')));
   assert.ok(Math.min(...consumed) > 0, `events of each pod: ${consumed.join(', ')}`);
   await eventually(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
+import { startGateway, sumOf, type GatewayProcess } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
 import { numbersOf, subscribed } from '../helpers/graphql-client.ts';
 import { kafkaAdmin, kafkaProducer } from '../helpers/kafka-client.ts';
@@ -26,11 +26,7 @@ const CLIENTS = [
 
 /** Resolves once these pods, and no others, have all partitions. */
 const untilShared = (pods: readonly GatewayProcess[]): Promise<void> =>
-  eventually(async () => {
-    const assigned = await Promise.all(pods.map((pod) => pod.metric('sluice_partitions_assigned')));
-    const sum = assigned.reduce((before, each) => before + each, 0);
-    assert.equal(sum, PARTITIONS, assigned.join(', '));
-  });
+  eventually(async () => assert.equal(await sumOf(pods, 'sluice_partitions_assigned'), PARTITIONS));
 
 test('pods of both clients and protocols in one group are killed, frozen and stopped: each event comes once, in order', async (t) => {
   const kafka = await startOwnKafka(t, await temporaryFolder(t), {

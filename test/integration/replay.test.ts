@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
+import { startReady, sumOf } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, numbersOf, Received, subscribed, type ItemData } from '../helpers/graphql-client.ts';
 import { kafkaProducer } from '../helpers/kafka-client.ts';
@@ -116,10 +116,5 @@ test('a tombstone leaves what its key had before out of replays on every pod, an
   const last = replayed(['1', '3']);
   await last.until(2);
   assert.deepEqual(numbersOf(last), [5, 6]);
-  assert.equal(await sum(pods), 3);
+  assert.equal(await sumOf(pods, 'sluice_tombstones_total'), 3);
 });
-
-const sum = async (pods: readonly GatewayProcess[]): Promise<number> => {
-  const counts = await Promise.all(pods.map((pod) => pod.metric('sluice_tombstones_total')));
-  return counts.reduce((total, count) => total + count, 0);
-};

@@ -43,11 +43,6 @@ async function revoke({ adminUrl }: GatewayProcess, value: string, expected = 20
   return body;
 }
 
-async function closeOf(received: Received<BidData>): Promise<string> {
-  const { code, reason } = (await received.untilEnd()) as { code: number; reason: string };
-  return `${code} ${reason}`;
-}
-
 /** Prefixes keep pods of one test from those of others. */
 const prefixOf = (t: TestContext): string => `revoke-${process.pid}-${t.name.length}:`;
 
@@ -78,10 +73,10 @@ test('a viewer that is revoked at one of two pods is closed on both within a sec
     await Promise.all(pods.map((pod) => pod.untilMetric('sluice_subscribers', 3)));
     const began = performance.now();
     await revoke(first, sub);
-    const closes = await Promise.all(revoked.map(closeOf));
+    const closes = await Promise.all(revoked.map((received) => received.untilClosed()));
     took.push({ close: performance.now() - began, event: await deliver(index + 1) });
     assert.deepEqual(new Set(closes), new Set(['4403 Access was revoked']));
-    for (const pod of pods) assert.equal(await closeOf(subscribe(t, pod, token)), REFUSED);
+    for (const pod of pods) assert.equal(await subscribe(t, pod, token).untilClosed(), REFUSED);
   }
   const told = took.map(({ close, event }) => `${close.toFixed()} (an event: ${event.toFixed()})`).join(', ');
   t.diagnostic(`all are closed after ${told} ms`);
@@ -105,14 +100,14 @@ test('a pod that does not listen when a viewer is revoked closes its sockets onc
   await revoke(pod, 'ann');
   assert.equal(received.end, undefined);
   relay.admit();
-  const close = await closeOf(received);
+  const close = await received.untilClosed();
   // Or it may have been closed for the gap a moment before.
   assert.match(close, /^(4403 Access was revoked|1012 .*)$/);
   await away.untilMetric('sluice_revocations_total', 1);
-  assert.equal(await closeOf(subscribe(t, away, token)), REFUSED);
+  assert.equal(await subscribe(t, away, token).untilClosed(), REFUSED);
   const late = await startPod(t, 'bids', { ...settings, REDIS_URL: redisUrl() });
   await late.untilMetric('sluice_revocations_total', 1);
-  assert.equal(await closeOf(subscribe(t, late, token)), REFUSED);
+  assert.equal(await subscribe(t, late, token).untilClosed(), REFUSED);
 });
 
 test('while Redis is out of reach, a revocation is answered with 503: it may not reach other pods', async (t) => {
@@ -139,7 +134,7 @@ test('a worker in the place of one that was killed, and those after SIGHUP, refu
   const before = Array.from({ length: 8 }, () => subscribe(t, pod, ann));
   await pod.untilMetric('sluice_subscribers', 9);
   await revoke(pod, 'ann');
-  for (const received of before) assert.equal(await closeOf(received), '4403 Access was revoked');
+  for (const received of before) assert.equal(await received.untilClosed(), '4403 Access was revoked');
   assert.equal(bob.end, undefined);
   await pod.untilMetric('sluice_revocations_total', 2);
   /** The primary hands connections out in turn, so each worker gets some. @returns how many of them are let in */
@@ -184,7 +179,7 @@ test('a pod that starts lets nobody in with a token before it has read from a sl
   const pay = async (): Promise<number | undefined> =>
     (await postJson(`${late.httpUrl}/graphql`, { query }, headers)).status;
   const statuses = [await pay()];
-  const close = await closeOf(subscribe(t, late, token));
+  const close = await subscribe(t, late, token).untilClosed();
   assert.equal(close, '1013 This pod has not read yet who is revoked: try again later');
   relay.admit();
   while (!(await fetch(`${late.adminUrl}/readyz`)).ok) statuses.push(await pay());

@@ -4,7 +4,7 @@ import { startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { itemGraph } from '../helpers/graph-folder.ts';
 import { graphqlClient, numbersOf, Received, subscribed, type ItemData } from '../helpers/graphql-client.ts';
 import { itemLines, kcat } from '../helpers/kcat.ts';
-import { range } from '../helpers/numbers.ts';
+import { range, sorted } from '../helpers/numbers.ts';
 import { podSettings, testNeeding } from '../helpers/services.ts';
 import { createTopic } from '../helpers/topic.ts';
 
@@ -31,10 +31,7 @@ const expectedOf = (ids: readonly number[] = range(0, KEYS)) =>
 /** Each of these, and in order per key. */
 function assertGot(received: Received<ItemData>, expected: readonly number[]): void {
   const numbers = numbersOf(received);
-  assert.deepEqual(
-    numbers.toSorted((one, other) => one - other),
-    expected,
-  );
+  assert.deepEqual(sorted(numbers), expected);
   const last = new Map<number, number>();
   for (const n of numbers) {
     assert.ok(n > (last.get(n % KEYS) ?? -1), `event ${n} came after ${last.get(n % KEYS)} of the same key`);
