@@ -5,13 +5,18 @@ import { COMMANDS, isHelp, usage, usageOf } from './cli/commands.ts';
 import { readEnvFile } from './cli/env-file.ts';
 import { print } from './cli/output.ts';
 import { messageOf, SluiceError } from './errors.ts';
+import { nearest } from './support/nearest.ts';
 
 /** @returns the exit code: see `Command.run` */
 async function main([name = 'serve', ...args]: readonly string[]): Promise<number | undefined> {
   if (name === 'help' || isHelp(name)) return print(usage());
   if (args.some(isHelp)) return print(await usageOf(name));
   const command = COMMANDS.get(name);
-  if (command === undefined) throw new UsageError(`expected one of the commands below, got '${name}'`);
+  if (command === undefined) {
+    const near = nearest(name, [...COMMANDS.keys()]);
+    const guess = near === undefined ? '' : `. Did you mean ${near}?`;
+    throw new UsageError(`expected one of the commands below, got '${name}'${guess}`);
+  }
   // Workers have the environment of their primary, which has read it: the file may have changed since.
   return command.run(args, cluster.isWorker ? undefined : readEnvFile(process.env));
 }

@@ -108,6 +108,7 @@ test('an unknown command or option is refused with the usage', async (t) => {
     const { code, stderr } = await runCli(t, args);
     assert.equal(code, 2, args.join(' '));
     assert.match(stderr, /expected|Unknown option/, args.join(' '));
+    assert.equal(/Did you mean serve\?/.test(stderr), args[0] === 'serv', args.join(' '));
   }
 });
 
