@@ -1,4 +1,4 @@
-import { messageOf, SluiceError } from '../errors.ts';
+import { SluiceError } from '../errors.ts';
 import { askPods, type AskedPod, type Question } from '../explain/ask.ts';
 import { argumentsOf, UsageError } from './command.ts';
 import { explanationLines, recordingLines } from './explanation-lines.ts';
@@ -84,14 +84,20 @@ function noneText({ topic, key, partition }: Question): string {
 
 /** @throws SluiceError NOT_EXPLAINED */
 async function get(url: string): Promise<unknown> {
+  const [pod] = url.split('/debug/');
   const failed = (reason: string, cause?: unknown): SluiceError =>
-    new SluiceError('NOT_EXPLAINED', `${url}: ${reason}`, { cause });
+    new SluiceError('NOT_EXPLAINED', `${reason} (${pod})`, { cause });
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const body = (await response.json()) as { readonly error?: string };
     if (response.ok) return body;
     throw failed(body.error ?? `expected status 200, got ${response.status}`);
   } catch (error) {
-    throw error instanceof SluiceError ? error : failed(messageOf(error), error);
+    if (error instanceof SluiceError) throw error;
+    const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    if (code !== 'ECONNREFUSED') throw failed(message, error);
+    const text =
+      'expected the admin port of a gateway, got one on which nothing listens; --url names another';
+    throw failed(text, error);
   }
 }
