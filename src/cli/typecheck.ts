@@ -41,6 +41,9 @@ const FORCED = {
 
 const HINT = 'Found by TypeScript; with --no-types it is not asked.';
 
+/** An import of what `sluice types` writes, where it has not been run. */
+const UNWRITTEN = /^Cannot find module '.*\bschema\.types\.[jt]s'/;
+
 /**
  * Checks the types of a graph's code with the TypeScript of the graph's project, if there is one: in a process of its
  * own, since TypeScript 7 is no library. The settings are those of the nearest tsconfig.json.
@@ -100,7 +103,7 @@ function diagnosticOf(
       line: isOfSettings ? 1 : Number(line),
       column: isOfSettings ? 1 : Number(column),
       message,
-      hint: HINT,
+      hint: UNWRITTEN.test(message) ? `sluice types ${folder} writes it. ${HINT}` : HINT,
     };
   };
 }

@@ -49,6 +49,22 @@ export const size = (text?: string): number => text.length;
   assert.equal((await check('--no-types')).code, 0);
 });
 
+test('check names the command that writes the types which a graph imports, where they are not there yet', async (t) => {
+  const folder = await graphOf(
+    t,
+    `import type { Resolvers } from './schema.types.ts';
+export default defineGraph<{ Resolvers: Resolvers }>({ resolvers: {} });
+`,
+  );
+  await asProject(folder);
+  const { code, stdout } = await runCli(t, ['check', folder]);
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    new RegExp(`Cannot find module './schema.types.ts'.*\n    sluice types ${folder} writes it\\.`),
+  );
+});
+
 test('check takes settings of TypeScript that are for writing declarations, and names the file of wrong ones', async (t) => {
   const folder = await graphOf(t, 'export default defineGraph({});\n');
   await installTypeScript(folder);
