@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf, SluiceError } from '../errors.ts';
 import { argumentsOf, UsageError } from './command.ts';
@@ -21,10 +21,10 @@ export async function init(args: readonly string[]): Promise<number> {
   const allowed = { optional: ['folder'], lists: ['package'] };
   const { positionals, lists } = argumentsOf(args, [], allowed);
   const [folder = '.'] = positionals;
-  await demandEmpty(folder);
   const { version } = JSON.parse(await readFile(path.join(PACKAGE, 'package.json'), 'utf8')) as Manifest;
   const tarball = lists['package']?.at(-1) ?? (await ownTarball(PACKAGE));
-  if (tarball !== undefined) print(`${await copyTarball(tarball, folder)}\n`);
+  const isThere = await demandEmpty(folder, tarball);
+  if (tarball !== undefined && !isThere) print(`${await copyTarball(tarball, folder)}\n`);
   const sluice = tarball === undefined ? `^${version}` : `file:${path.basename(tarball)}`;
   const entries = await readdir(TEMPLATE, { recursive: true, withFileTypes: true });
   const files = entries
@@ -38,7 +38,7 @@ export async function init(args: readonly string[]): Promise<number> {
     await writeFile(target, file === 'package.json' ? manifest(text, folder, sluice) : text, { flag: 'wx' });
     print(`${target}\n`);
   }
-  const enter = path.resolve(folder) === process.cwd() ? '' : `cd ${folder} && `;
+  const enter = path.resolve(folder) === process.cwd() ? '' : `cd ${forShell(folder)} && `;
   return print(`\nNext: ${enter}npm install && npm run types && npm test && npx sluice dev\n`);
 }
 
@@ -57,21 +57,35 @@ async function copyTarball(tarball: string, folder: string): Promise<string> {
   return target;
 }
 
-/** @throws SluiceError BAD_FOLDER */
-async function demandEmpty(folder: string): Promise<void> {
+/**
+ * @param tarball which may be in it: where `npx` runs it, one is often beside what is to be written
+ * @returns whether it is
+ * @throws SluiceError BAD_FOLDER if anything else is
+ */
+async function demandEmpty(folder: string, tarball: string | undefined): Promise<boolean> {
   let names: readonly string[];
   try {
     names = await readdir(folder);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw new SluiceError('BAD_FOLDER', `expected a new or an empty folder: ${messageOf(cause)}`, { cause });
   }
-  if (names.length === 0) return;
+  const [name, ...others] = names;
+  if (name === undefined) return false;
+  if (others.length === 0 && tarball !== undefined && name === path.basename(tarball)) {
+    const files = [path.join(folder, name), tarball].map((file) => realpath(file).catch(() => file));
+    const [found, meant] = await Promise.all(files);
+    if (found === meant) return true;
+  }
   const held = names.length > 3 ? `${names.slice(0, 3).join(', ')}, …` : names.join(', ');
   throw new SluiceError(
     'BAD_FOLDER',
     `expected a new or an empty folder, got ${folder} with ${held}; name another one: sluice init <folder>`,
   );
+}
+
+function forShell(file: string): string {
+  return /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
@@ -43,7 +44,7 @@ test('sluice init writes a project whose graph the check takes, and prints its f
       'tsconfig.json',
     ],
   );
-  assert.match(next ?? '', /^Next: cd .* && npm install && npm run types && npm test && npx sluice dev\n$/);
+  assert.equal(next, `Next: cd '${folder}' && npm install && npm run types && npm test && npx sluice dev\n`);
   for (const ignored of ['.dockerignore', '.gitignore'])
     assert.match(await readFile(path.join(folder, ignored), 'utf8'), /^\.env$/m);
   const { name, dependencies } = await read<Package>(path.join(folder, 'package.json'));
@@ -76,6 +77,23 @@ test('a project holds the tarball of Sluice that is named, and one that is not t
   assert.equal(await readFile(path.join(folder, 'sluice-1.tgz'), 'utf8'), 'packed');
   const { dependencies } = await read<Package>(path.join(folder, 'package.json'));
   assert.deepEqual(dependencies, { sluice: 'file:sluice-1.tgz' });
+});
+
+test('sluice init writes a project to a folder that holds nothing but the tarball', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(path.join(cwd, 'sluice-1.tgz'), 'packed');
+  const cli = path.join(ROOT, 'dist/src/cli.js');
+  const init = async (...args: readonly string[]): Promise<string> =>
+    text(spawnFor(t, process.execPath, [cli, 'init', ...args], { cwd }).stdout);
+  assert.match(await init('.', '--package', 'sluice-1.tgz'), /^README\.md\n[^]*\nNext: npm install && /);
+  assert.equal(await readFile(path.join(cwd, 'sluice-1.tgz'), 'utf8'), 'packed');
+  const { dependencies } = await read<Package>(path.join(cwd, 'package.json'));
+  assert.deepEqual(dependencies, { sluice: 'file:sluice-1.tgz' });
+  assert.equal(await init('.', '--package', 'sluice-1.tgz'), '', 'it holds a project now');
+  const other = path.join(cwd, 'other');
+  await mkdir(other);
+  await writeFile(path.join(other, 'sluice-1.tgz'), 'not that one');
+  assert.equal(await init('other', '--package', 'sluice-1.tgz'), '');
 });
 
 test('sluice init refuses a folder that holds anything, and a file, and changes nothing', async (t) => {
