@@ -26,11 +26,16 @@ function source(config: Config, graph: LoadedGraph, url: string): string[] {
   }
   const samples = sampleEvents(graph);
   if (samples.length === 0) return ['No field of the graph has a topic'];
+  const shown = samples.slice(0, MAX_SAMPLES);
   const rest = samples.slice(MAX_SAMPLES).map(({ topic }) => topic);
+  const decoded = shown.filter(({ event }) => event === undefined).map(({ topic }) => topic);
   return [
     'Events come by hand, since KAFKA_BROKERS is not set:',
     '',
-    ...samples.slice(0, MAX_SAMPLES).map((sample) => publishing(sample, url)),
+    ...shown.map((sample) => publishing(sample, url)),
+    ...(decoded.length === 0
+      ? []
+      : [`message is a file that you write: one message, as decode of ${shownList(decoded)} takes it`]),
     ...(rest.length === 0 ? [] : [`and so on for ${shownList(rest)}`]),
   ];
 }

@@ -83,3 +83,22 @@ test('each topic has a command once, with an event that has a key if a field has
     '',
   ]);
 });
+
+test('of messages that the graph decodes itself it is said that they come from a file, and who reads them', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription { bid: Bid @event(topic: "bids") lot: Bid @event(topic: "lots") }
+      type Bid { n: Int }`,
+    'graph.js': `
+      import { defineGraph } from 'sluice';
+      export default defineGraph({ decode: { bids: () => ({}) } });`,
+  });
+  const lines = introduction(loadConfig({}), await loadGraph(folder), 'http://localhost:4000').split('\n');
+  assert.deepEqual(lines.slice(lines.findIndex((line) => line.startsWith('  curl'))), [
+    "  curl -X POST localhost:4000/events/bids -H 'content-type: application/octet-stream' --data-binary '@message'",
+    `${curl('lots')}'{"n":1}'`,
+    '  message is a file that you write: one message, as decode of bids takes it',
+    '',
+    '',
+  ]);
+});
