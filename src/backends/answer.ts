@@ -36,18 +36,26 @@ export async function readAnswer(
   try {
     if (first > most) throw tooLong(most, String(first));
     reserved = await bytes.reserve(first, owner, signal);
-    const chunks: Uint8Array[] = [];
+    // Chunks are copied: those of a byte each would take a hundred times what is reserved.
+    let answer = Buffer.allocUnsafe(announced === undefined ? 0 : first);
     let size = 0;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= reserved.bytes) continue;
-      if (size > most) throw tooLong(most, 'more');
-      reserved.release();
-      reserved = await bytes.reserve(most, owner, signal);
+      const needed = size + chunk.length;
+      if (needed > most) throw tooLong(most, 'more');
+      if (needed > reserved.bytes) {
+        reserved.release();
+        reserved = await bytes.reserve(most, owner, signal);
+      }
+      if (needed > answer.length) {
+        const larger = Buffer.allocUnsafe(Math.min(2 * needed, most));
+        answer.copy(larger, 0, 0, size);
+        answer = larger;
+      }
+      answer.set(chunk, size);
+      size = needed;
     }
     reserved.resize(size);
-    return { text: new TextDecoder().decode(Buffer.concat(chunks)), reserved };
+    return { text: new TextDecoder().decode(answer.subarray(0, size)), reserved };
   } catch (thrown) {
     reserved?.release();
     // One that is not read would keep its connection.
