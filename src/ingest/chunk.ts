@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DecodeError } from '../events/decode-error.ts';
 import { PublishError, type Publication, type Publisher } from '../events/publisher.ts';
 import type { TracedSteps, EventTracer } from '../events/trace.ts';
@@ -32,6 +33,9 @@ type OpenSpans = Map<KafkaRecord, EventSpan> | undefined;
  */
 const FANOUT_BYTES = 8 * 1024 * 1024;
 
+/** Bytes of records that are worked on in a turn of the event loop: a chunk may have 4 MB. */
+const TURN_BYTES = 64 * 1024;
+
 /**
  * Consecutive records of one partition, on their way to the bus together. The bus is asked first which channels have
  * subscribers; events of other channels are neither encoded nor published. A failed attempt may be repeated: it
@@ -65,7 +69,7 @@ export class Chunk {
 
   /**
    * Routes the first of these records and counts them: as many as are delivered together, and one at least. Waits only if a
-   * graph's own decode does. Never rejects.
+   * graph's own decode does, and where they are large. Never rejects.
    */
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
     const events: (RoutedEvent | Tombstone)[] = [];
@@ -73,7 +77,9 @@ export class Chunk {
     let spans: OpenSpans;
     const routed: { record: KafkaRecord; pending: RouteResult | Promise<RouteResult> }[] = [];
     let fanoutBytes = 0;
+    const turn = new Turn();
     for (const record of records) {
+      if (turn.isOver(record)) await nextTurn();
       const span = parts.spans?.begin(record);
       if (span !== undefined) (spans ??= new Map()).set(record, span);
       const pending = tooLarge(record, parts.maxRecordBytes) ?? parts.pipeline.route(record);
@@ -169,7 +175,9 @@ export class Chunk {
     const isSubscribed = (channel: string): boolean => subscribed.has(channel) || !asked.has(channel);
     const publications: Publication[] = [];
     let unsubscribed = 0;
+    const turn = new Turn();
     for (const event of this.#events) {
+      if (turn.isOver(event.record)) await nextTurn();
       if (event instanceof Tombstone) {
         publications.push(event.publication);
         continue;
@@ -207,6 +215,18 @@ export class Chunk {
     this.#parts.deadLetters.note(letter, this.#spans?.get(letter.record)?.loggedIds);
     fail(this.#spans, letter);
     this.#deadLetters.push(letter);
+  }
+}
+
+/** What is left of a turn of the event loop. Most chunks take one. */
+class Turn {
+  #bytes = TURN_BYTES;
+
+  /** Whether the next turn is to come before this record. */
+  isOver({ value }: KafkaRecord): boolean {
+    const isOver = this.#bytes <= 0;
+    this.#bytes = (isOver ? TURN_BYTES : this.#bytes) - (value?.length ?? 0);
+    return isOver;
   }
 }
 

@@ -15,7 +15,10 @@ import { Pipeline } from '../../../../src/ingest/pipeline.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
 
-/** Backoff waits and patience end in the next turn of the loop; heartbeats in between never become due. */
+/** As many as a large chunk takes until it is published, and more. */
+const TURNS_OF_PATIENCE = 100;
+
+/** Backoff waits end in the next turn of the loop, patience some turns later; heartbeats in between never become due. */
 class HastyClock implements Clock {
   readonly waits: number[] = [];
   now = () => 0;
@@ -26,7 +29,9 @@ class HastyClock implements Clock {
     if (!isBeat && !isPatience) this.waits.push(ms);
     return new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
-      if (!isBeat) setImmediate(resolve);
+      let turns = isPatience ? TURNS_OF_PATIENCE : 1;
+      const turn = (): void => void ((turns -= 1) === 0 ? resolve() : setImmediate(turn));
+      if (!isBeat) setImmediate(turn);
     });
   };
 }
