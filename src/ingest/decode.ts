@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../errors.ts';
 import type { Decode, Event, JsonValue } from '../events/event.ts';
 import { kafkaMessage, type EventRecord } from './record.ts';
+import { tooManyParts } from './record-bytes.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 /**
@@ -11,6 +12,8 @@ import { DecodeError } from '../events/decode-error.ts';
  */
 export function decodeJson(value: Buffer): JsonValue {
   if (value.length === 0) throw new DecodeError('empty', 'expected a JSON object, got nothing');
+  const tooMany = tooManyParts(value);
+  if (tooMany !== undefined) throw tooMany;
   if (!isUtf8(value)) throw new DecodeError('invalid_utf8', 'expected UTF-8, got bytes that are not');
   try {
     return JSON.parse(value.toString()) as JsonValue;

@@ -9,6 +9,22 @@ import type { KafkaRecord } from './record.ts';
  */
 const HEAP_BYTES_PER_BYTE = 8;
 
+/** Of a JSON event. Each list, object and new key takes as much time as hundreds of bytes of text: so many take some 30 ms. */
+const MAX_PARTS = 50_000;
+const MAX_KEYS = 10_000;
+
+/** Less JSON is not looked at. */
+const SHORT_BYTES = 64 * 1024;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const LIST = 0x5b;
+const OBJECT = 0x7b;
+const SPACE = 0x20;
+
+const FNV_PRIME = 0x01000193;
+
 /** That a consumer holds of the record. */
 function bytesOf({ key, value, headers }: KafkaRecord): number {
   let bytes = (key === null ? 0 : key.length) + (value === null ? 0 : value.length);
@@ -32,6 +48,32 @@ export function tooLarge(record: KafkaRecord, mostBytes: number): DecodeError | 
   const bytes = bytesOf(record);
   if (bytes <= mostBytes) return undefined;
   return new DecodeError('too_large', `expected a record of at most ${mostBytes} bytes, got ${bytes}`);
+}
+
+/** Undefined if the JSON, which may be faulty, does not take long to decode for what it holds. */
+export function tooManyParts(json: Buffer): DecodeError | undefined {
+  if (json.length <= SHORT_BYTES) return undefined;
+  const keys = new Set<number>();
+  let parts = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === LIST || byte === OBJECT) parts += 1;
+    if (parts > MAX_PARTS) return tooMany(MAX_PARTS, 'lists and objects');
+    if (byte !== QUOTE) continue;
+    let hash = 0;
+    for (at += 1; at < json.length && json[at] !== QUOTE; at += 1) {
+      if (json[at] === BACKSLASH) at += 1;
+      hash = Math.imul(hash ^ (json[at] ?? 0), FNV_PRIME);
+    }
+    while ((json[at + 1] ?? COLON) <= SPACE) at += 1;
+    if (json[at + 1] === COLON) keys.add(hash);
+    if (keys.size > MAX_KEYS) return tooMany(MAX_KEYS, 'different keys');
+  }
+  return undefined;
+}
+
+function tooMany(most: number, what: string): DecodeError {
+  return new DecodeError('too_large', `expected an event of at most ${most} ${what}, got more`);
 }
 
 /**
