@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+
 /** @returns the whole numbers from `first` to `last`, both included */
 export const upTo = (last: number, first = 1): number[] => range(first, last + 1);
 
@@ -10,3 +12,8 @@ export const sorted = (numbers: readonly number[]): number[] => numbers.toSorted
 /** @returns the quantile of numbers; 0 of none */
 export const quantile = (numbers: readonly number[], share: number): number =>
   sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? 0;
+
+/** Demands that each is larger than the one before, or the same. */
+export function expectInOrder(numbers: readonly number[], told: string): void {
+  assert.deepEqual(numbers, sorted(numbers), `${told}: in order`);
+}

@@ -62,7 +62,7 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
   const arrived = new RecentlyArrived(keptBytes, time.now);
   const consumed = new RecentlyConsumed(trace, keptBytes, time.now);
   const arrivals = keptBytes === 0 ? undefined : arrived;
-  const { bus, hub } = setUpHub({ timers: time, ...options, steps: trace, budget: flusher, arrivals });
+  const { bus, hub } = setUpHub({ timers: time, ...options, trace, budget: flusher, arrivals });
   const connections = new Map<string, Connection>();
   const joined = new Map<Connection, Group[]>();
   const explainer = new Explainer({

@@ -130,7 +130,7 @@ test('groups that have left are neither asked nor counted', async () => {
 test('who looks at events is told of all groups, those too whose requirement they do not meet', () => {
   const steps: string[] = [];
   const trace = { listener: ({ step }: { readonly step: string }) => void steps.push(step) };
-  const { bus, asked } = setUpGroups({ steps: trace });
+  const { bus, asked } = setUpGroups({ trace });
   bus.carry('bids', 1, { n: 7 });
   assert.equal(asked(), GROUPS);
   assert.equal(steps.filter((step) => step === 'dispatched').length, GROUPS);

@@ -10,11 +10,11 @@ test('the order of keys, at any depth, and undeclared variables make no differen
 });
 
 test('a value has the same text in sorted and in unsorted objects', () => {
-  const inOrder = { '1': 'a “b”\n', p: [{ '': null, q: 0.1 }], x: { y: 1e21 } };
-  const sorted = key({ a: inOrder });
-  assert.equal(sorted, `a:${JSON.stringify(inOrder)},`);
-  assert.equal(key({ a: { z: inOrder, b: 1 } }), key({ a: { b: 1, z: inOrder } }));
-  assert.ok(key({ a: { z: inOrder, b: 1 } }).includes(JSON.stringify(inOrder)));
+  const expectInOrder = { '1': 'a “b”\n', p: [{ '': null, q: 0.1 }], x: { y: 1e21 } };
+  const sorted = key({ a: expectInOrder });
+  assert.equal(sorted, `a:${JSON.stringify(expectInOrder)},`);
+  assert.equal(key({ a: { z: expectInOrder, b: 1 } }), key({ a: { b: 1, z: expectInOrder } }));
+  assert.ok(key({ a: { z: expectInOrder, b: 1 } }).includes(JSON.stringify(expectInOrder)));
 });
 
 test('variables with keys that look like array indices, which objects keep in an order of their own, are told apart', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Group } from '../../../src/hub/group.ts';
 import { HeldDocuments } from '../../../src/hub/held-documents.ts';
-import { FakeSubscriber, operation, setUp } from './parts.ts';
+import { operation, setUp } from './parts.ts';
 
 describe('HeldDocuments', () => {
   it('counts the words of a document, which take far more than its characters', () => {
@@ -30,13 +29,7 @@ describe('HeldDocuments', () => {
 
 describe('a hub', () => {
   it('refuses subscriptions whose documents it has no room for, and not those whose documents are in use', () => {
-    const { hub } = setUp({ maxDocuments: 600 });
-    /** @returns how it leaves, or the code that it is refused with */
-    const join = (asked: ReturnType<typeof operation>, id: string) => {
-      const subscriber = new FakeSubscriber();
-      const group = hub.join(asked, { id }, subscriber);
-      return group instanceof Group ? () => hub.leave(group, subscriber) : group[0]?.extensions['code'];
-    };
+    const { joinOrCode: join } = setUp({ maxDocuments: 600 });
     const [first, second] = [operation(), operation()];
     const leave = [join(first, '1'), join(first, '2')] as (() => void)[];
     assert.ok(leave.every((each) => typeof each === 'function'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { GraphQLError } from 'graphql';
-import { FakeSubscriber, heldExecutions, operation, setUp, settled } from './parts.ts';
+import { FakeSubscriber, heldExecutions, operation, setUp, settled, turns } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
 
 /** 4,000 subscribers of one group, and how many events of a hundred they have had before the turn ends. */
@@ -10,7 +10,7 @@ async function burst() {
   const asked = operation();
   const joined = Array.from({ length: 4_000 }, () => parts.join(asked, { id: 7 }));
   await parts.bus.acknowledge('bids:id=7');
-  for (let o = 1; o <= 100; o += 1) parts.bus.carry('bids:id=7', o, { amount: o });
+  for (const n of upTo(100)) parts.bus.carry('bids:id=7', n, { n });
   const [leaver, stayer] = joined;
   assert.ok(leaver && stayer);
   const atOnce = stayer.subscriber.results.length;
@@ -18,18 +18,15 @@ async function burst() {
   return { ...parts, asked, joined, leaver, stayer, atOnce };
 }
 
-const amounts = ({ results }: FakeSubscriber): number[] =>
-  results.map((result) => (result as { data: { amount: number } }).data.amount);
-
 test('the hub handles a burst for thousands of subscribers over several turns, in order, each event executed once, and no subscriber gets one twice', async () => {
   const { join, asked, joined, leaver, stayer, atOnce, value } = await burst();
   leaver.leave();
   const late = [join(asked, { id: 7 }).subscriber, join(asked, { id: 7 }).subscriber];
   while (stayer.subscriber.results.length < 100) await settled();
   const all = upTo(100);
-  for (const { subscriber } of joined.slice(1)) assert.deepEqual(amounts(subscriber), all);
-  assert.deepEqual(amounts(leaver.subscriber), all.slice(0, atOnce));
-  for (const subscriber of late) assert.deepEqual(amounts(subscriber), all.slice(atOnce));
+  for (const { subscriber } of joined.slice(1)) assert.deepEqual(subscriber.numbers, all);
+  assert.deepEqual(leaver.subscriber.numbers, all.slice(0, atOnce));
+  for (const subscriber of late) assert.deepEqual(subscriber.numbers, all.slice(atOnce));
   assert.deepEqual([await value('groups'), await value('executions')], [1, 100]);
   assert.equal(await value('deliveries'), 4_001 * 100 - atOnce);
 });
@@ -39,7 +36,7 @@ test('the hub drops waiting messages of a channel that has lost its last subscri
   const before = await value('executions');
   for (const { leave } of joined) leave();
   const { subscriber } = join(asked, { id: 7 });
-  for (let turns = 0; turns < 20; turns += 1) await settled();
+  await turns(20);
   assert.equal(await value('executions'), before);
   assert.deepEqual(subscriber.results, []);
 });
@@ -118,10 +115,8 @@ test('the hub drops events that are published again, but not those of a topic cr
   const { subscriber } = join(operation());
   for (const n of [1, 2, 1, 2]) bus.carry('bids', n, { n });
   bus.carry('bids', 0, { n: 3 }, { id: 'made anew' });
-  assert.deepEqual(
-    subscriber.results,
-    [1, 2, 3].map((n) => ({ data: { n } })),
-  );
+  const expected = [1, 2, 3].map((n) => ({ data: { n } }));
+  assert.deepEqual(subscriber.results, expected);
 });
 
 test('the hub skips messages of a newer version, and payloads that are no messages', () => {
@@ -177,31 +172,13 @@ test('inspection shows each group with its operation, and what has become of its
   const { groups, channels, executions: underWay } = hub.inspector.inspect(10);
   const group = { field: 'bid', document: 'subscription { bid }', operationName: undefined, live: true };
   const [one, two] = ['bids:id=1', 'bids:id=2'];
-  assert.deepEqual(groups, {
-    count: 2,
-    subscribers: 3,
-    waiting: 1,
-    largest: [
-      {
-        ...group,
-        variables: { id: [1, 2] },
-        channels: [one, two],
-        subscribers: 2,
-        events: 2,
-        executions: 2,
-        waiting: 1,
-      },
-      {
-        ...group,
-        variables: { id: 2 },
-        channels: [two],
-        subscribers: 1,
-        events: 0,
-        executions: 0,
-        waiting: 0,
-      },
-    ],
-  });
+  const busy = { subscribers: 2, events: 2, executions: 2, waiting: 1 };
+  const idle = { subscribers: 1, events: 0, executions: 0, waiting: 0 };
+  const largest = [
+    { ...group, variables: { id: [1, 2] }, channels: [one, two], ...busy },
+    { ...group, variables: { id: 2 }, channels: [two], ...idle },
+  ];
+  assert.deepEqual(groups, { count: 2, subscribers: 3, waiting: 1, largest });
   assert.deepEqual(channels, {
     count: 2,
     largest: [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Group } from '../../../src/hub/group.ts';
 import { KeptChannels } from '../../../src/hub/kept-channels.ts';
-import { binding, FakeSubscriber, operation, setUp } from './parts.ts';
+import { operation, setUp } from './parts.ts';
+import type { JoinOptions } from '../../../src/hub/hub-options.ts';
 
 /** ms. */
 const TTL = 100;
@@ -32,20 +32,11 @@ test('channels that have been left count as long as they linger and are kept, ea
 function setUpKept() {
   let now = 0;
   const history = { size: 10, ttlMs: TTL, keepsAll: false };
-  const { hub, bus } = setUp({
-    now: () => now,
-    topics: new Map([['bids', { history }]]),
-    maxKept: MAX,
-    lingerMs: LINGER,
-  });
+  const topics = new Map([['bids', { history }]]) as never;
+  const { joinOrCode } = setUp({ now: () => now, topics, maxKept: MAX, lingerMs: LINGER });
   const asked = operation();
-  /** @returns how it leaves, or the code that it is refused with */
-  const join = (id: string, keeps?: (channels: readonly string[], ms: number) => void) => {
-    const subscriber = new FakeSubscriber();
-    const group = hub.join(asked, { id }, subscriber, { ...(keeps && { keeps }) });
-    return group instanceof Group ? () => hub.leave(group, subscriber) : group[0]?.extensions['code'];
-  };
-  return { join, bus, pass: (ms: number) => (now += ms) };
+  const join = (id: string, options?: JoinOptions) => joinOrCode(asked, id, options);
+  return { join, pass: (ms: number) => (now += ms) };
 }
 
 test('a pod refuses further channels with history while as many are kept as may be, and takes those again that are', () => {
@@ -67,21 +58,18 @@ test('a pod refuses further channels with history while as many are kept as may 
 test('who subscribes is told of the channels that are kept since, and of no others', () => {
   const { join, pass } = setUpKept();
   const told: unknown[] = [];
-  const keeps = (channels: readonly string[], ms: number): void => void told.push([channels, ms]);
-  const leave = join('1', keeps);
-  join('1', keeps);
+  const keeping: JoinOptions = { keeps: (channels, ms) => void told.push([channels, ms]) };
+  const leave = join('1', keeping);
+  join('1', keeping);
   (leave as () => void)();
   assert.deepEqual(told, [[['bids:id=1'], LINGER + TTL]]);
-  (join('2', keeps) as () => void)();
-  join('2', keeps);
+  (join('2', keeping) as () => void)();
+  join('2', keeping);
   assert.equal(told.length, 2);
   pass(1);
 });
 
 test('channels of a topic without history do not count, and are taken while others do', () => {
-  const { bus } = setUp();
-  const { hub } = setUp({ maxKept: 0, binding });
-  const subscriber = new FakeSubscriber();
-  assert.ok(hub.join(operation(), { id: '1' }, subscriber) instanceof Group);
-  assert.deepEqual(bus.left, []);
+  const { joinOrCode } = setUp({ maxKept: 0 });
+  assert.equal(typeof joinOrCode(operation(), '1'), 'function');
 });

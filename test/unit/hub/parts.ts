@@ -2,26 +2,19 @@ import assert from 'node:assert/strict';
 import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
-import type { HistorySettings } from '../../../src/events/history-settings.ts';
-import type { EventTracer, TracedSteps } from '../../../src/events/trace.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { Arguments, Binding, EventFilter } from '../../../src/graph/graph.ts';
-import type { GapPolicy } from '../../../src/hub/gaps.ts';
 import { Group } from '../../../src/hub/group.ts';
-import { defaultBytes } from '../../../src/hub/hub-bytes.ts';
 import { Hub } from '../../../src/hub/hub.ts';
-import type { HubGraph, HubOptions } from '../../../src/hub/hub-options.ts';
+import type { HubGraph, HubOptions, JoinOptions } from '../../../src/hub/hub-options.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
 import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
-import { createLog, type Log } from '../../../src/log.ts';
+import { createLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
-import type { ByteSource } from '../../../src/support/byte-budget.ts';
-import { systemTimers, type Timers } from '../../../src/support/clock.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
-import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
@@ -136,6 +129,11 @@ export class FakeSubscriber implements Subscriber {
     this.group.viewerChanged(this, previous);
   }
 
+  /** `n` of each result; NaN if it has none. */
+  get numbers(): number[] {
+    return (this.results as { data?: { n: number } | null }[]).map(({ data }) => data?.n ?? NaN);
+  }
+
   deliver(payload: SerializedResult): void {
     this.results.push(JSON.parse(payload.json.toString()));
   }
@@ -196,38 +194,18 @@ export const nextGraph = (execute: HubGraph['executor']['execute']): HubGraph =>
   },
 });
 
-interface SetUp {
+/** Options of the hub, of its graph, and of what the test does not make whole itself. */
+interface SetUp extends Partial<HubOptions>, Partial<HubOptions['graph']> {
+  /** What the executor does. */
   readonly execute?: (
     event: never,
     variables: Arguments,
     context: GraphContext,
   ) => ExecutionResult | Promise<ExecutionResult>;
-  /** In place of `execute`. */
-  readonly executor?: HubOptions['executor'];
-  readonly contexts?: Contexts;
-  readonly bindings?: HubOptions['graph']['bindings'];
-  readonly timeoutMs?: number;
-  readonly timers?: Timers;
-  readonly maxChannels?: number;
+  /** Of the only field. */
   readonly binding?: Partial<Binding>;
-  readonly maxWaiting?: number;
+  /** Places of the limiter. */
   readonly concurrency?: number;
-  readonly hasResolvers?: boolean;
-  readonly gapPolicy?: GapPolicy;
-  readonly log?: Log;
-  /** ms: for what executions take. */
-  readonly now?: () => number;
-  readonly trace?: EventTracer;
-  /** In place of `trace`: who listens may change. */
-  readonly steps?: TracedSteps;
-  readonly budget?: Flusher;
-  readonly historyRoom?: ByteSource;
-  readonly tracing?: Tracing;
-  readonly arrivals?: HubOptions['arrivals'];
-  readonly topics?: ReadonlyMap<string, { readonly history: HistorySettings }>;
-  readonly maxKept?: number;
-  readonly maxDocuments?: number;
-  readonly lingerMs?: number;
 }
 
 export function setUp(options: SetUp = {}) {
@@ -243,46 +221,47 @@ export const contextsOf = (code: ConstructorParameters<typeof Contexts>[0] = {})
   new Contexts(code, { bind: () => ({}) }, Date.now);
 
 /** A hub on a bus of the test's own. */
-export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
-  const { now = () => 0 } = options;
-  const bound = { ...binding, ...options.binding };
+export function setUpOn(bus: HubOptions['bus'], given: SetUp = {}) {
+  // Executions take no time, but what a test says: a busy machine would divide them among other turns.
+  const {
+    execute,
+    binding: more,
+    concurrency = 10,
+    bindings,
+    hasResolvers,
+    topics,
+    now = () => 0,
+    ...rest
+  } = given;
+  const bound = { ...binding, ...more };
   const metrics = new Metrics();
   const hub = new Hub({
     graph: {
-      bindings: options.bindings ?? new Map([[bound.field, bound]]),
-      hasResolvers: options.hasResolvers ?? false,
-      topics: (options.topics ?? new Map()) as NonNullable<HubOptions['graph']['topics']>,
+      bindings: bindings ?? new Map([[bound.field, bound]]),
+      hasResolvers: hasResolvers ?? false,
+      topics: topics ?? new Map(),
     },
-    maxKept: options.maxKept ?? Infinity,
-    maxDocuments: options.maxDocuments ?? Infinity,
-    lingerMs: options.lingerMs ?? 0,
     bus,
-    executor: options.executor ?? {
+    executor: {
       subscriptionField: (_operation, variables) => ({ field: 'bid', args: variables }),
       execute: (_operation, event, context, variables) =>
-        options.execute?.(event as never, variables, context as GraphContext) ??
-        ({ data: event } as ExecutionResult),
+        execute?.(event as never, variables, context as GraphContext) ?? ({ data: event } as ExecutionResult),
       failure: (_operation, thrown) => ({ errors: [thrown as GraphQLError], data: null }),
       unserialisable: (_operation, _field, thrown) => assert.fail(String(thrown)),
     },
-    budget: options.budget ?? budgetOf(),
-    ...(options.historyRoom && { bytes: { ...defaultBytes(), history: options.historyRoom } }),
-    // Executions take no time, but what a test says: a busy machine would divide them among other turns.
+    budget: budgetOf(),
     now,
     metrics,
-    log: options.log ?? createLog('silent'),
-    contexts: options.contexts ?? contextsOf(),
-    limiter: new FairLimiter(options.concurrency ?? 10, now),
+    log: createLog('silent'),
+    contexts: contextsOf(),
+    limiter: new FairLimiter(concurrency, now),
     paths: new BoundedLabels(),
-    timeoutMs: options.timeoutMs ?? 60_000,
-    timers: options.timers ?? systemTimers,
-    maxWaiting: options.maxWaiting ?? 10,
+    timeoutMs: 60_000,
+    maxWaiting: 10,
     channelPrefix: '',
-    maxChannels: options.maxChannels ?? 3,
-    gapPolicy: options.gapPolicy ?? 'close',
-    trace: options.steps ?? { listener: options.trace },
-    tracing: options.tracing,
-    arrivals: options.arrivals,
+    maxChannels: 3,
+    gapPolicy: 'close',
+    ...rest,
   });
   const value = async (
     name: 'groups' | 'subscribers' | 'executions' | 'deliveries' | 'duplicates' | 'groupOverflows',
@@ -291,5 +270,16 @@ export function setUpOn(bus: HubOptions['bus'], options: SetUp = {}) {
     const subscriber = new FakeSubscriber({}, wantsGaps).join(hub, asked, variables);
     return { subscriber, group: subscriber.group, leave: () => subscriber.leave() };
   };
-  return { hub, join, value, metrics };
+  /** @returns how it leaves, or the code that it is refused with */
+  const joinOrCode = (asked: Operation, id: string, options: JoinOptions = {}) => {
+    const subscriber = new FakeSubscriber();
+    const group = hub.join(asked, { id }, subscriber, options);
+    return group instanceof Group ? () => hub.leave(group, subscriber) : group[0]?.extensions['code'];
+  };
+  return { hub, join, joinOrCode, value, metrics };
+}
+
+/** Lets so many turns of the event loop pass. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await settled();
 }

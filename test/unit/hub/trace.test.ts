@@ -6,11 +6,11 @@ import { byRole, FakeSubscriber, operation, settled, setUp } from './parts.ts';
 
 const asked = operation();
 
-/** Notes each step as text, when it is told. */
-function noted() {
+/** A hub that has each step noted as text, when it is told. */
+function setUpNoting(options: Parameters<typeof setUp>[0] = {}) {
   const steps: string[] = [];
-  const trace: EventTracer = (step) => void steps.push(text(step as HubStep));
-  return { steps, trace };
+  const listener: EventTracer = (step) => void steps.push(text(step as HubStep));
+  return { steps, ...setUp({ ...options, trace: { listener } }) };
 }
 
 function text(step: HubStep): string {
@@ -44,8 +44,7 @@ const once = (o: number, count: number): string[] => [
 ];
 
 test('for each group it is told who gets an event, by how many executions, and that it has ended', async () => {
-  const { steps, trace } = noted();
-  const { bus, join } = setUp({ trace });
+  const { steps, bus, join } = setUpNoting();
   join(asked, { id: 'a' });
   join(asked, { id: 'a' });
   join(asked, { id: ['a', 'b'] });
@@ -57,9 +56,7 @@ test('for each group it is told who gets an event, by how many executions, and t
 });
 
 test('subscribers that a filter leaves out are told apart, and viewers for whom it is executed separately', () => {
-  const { steps, trace } = noted();
-  const { bus, hub } = setUp({
-    trace,
+  const { steps, bus, hub } = setUpNoting({
     binding: { filter: byRole },
     execute: (_event, _variables, { viewer }) => ({ data: { name: (viewer as { name: string }).name } }),
   });
@@ -85,9 +82,7 @@ test('subscribers that a filter leaves out are told apart, and viewers for whom 
 });
 
 test('errors are told as clients see them, and the end comes with the last result', async () => {
-  const { steps, trace } = noted();
-  const { bus, join } = setUp({
-    trace,
+  const { steps, bus, join } = setUpNoting({
     execute: () => Promise.resolve({ data: null, errors: [new GraphQLError('refused')] }),
   });
   join(asked, { id: 'a' });
@@ -105,9 +100,7 @@ test('errors are told as clients see them, and the end comes with the last resul
 
 test('what a throttle holds is told as held, and when it is dispatched or superseded', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { steps, trace } = noted();
-  const { bus, join } = setUp({
-    trace,
+  const { steps, bus, join } = setUpNoting({
     binding: { delivery: { keyOf: () => '', throttleMs: 100, onSlow: 'DISCONNECT' } },
   });
   join(asked, { id: 'a' });

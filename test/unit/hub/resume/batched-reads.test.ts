@@ -40,10 +40,8 @@ test('where one lacks more than all have reserved, each is read by itself', asyn
   const { asked, read } = setUp({ a: 1, b: 50 });
   const all = await Promise.all([read('a', 0), read('b', 0)]);
   assert.deepEqual(all, ['a whole', 'b cut']);
-  assert.deepEqual(
-    asked.map(([names]) => names),
-    ['a,b', 'a', 'b'],
-  );
+  const names = asked.map(([joined]) => joined);
+  assert.deepEqual(names, ['a,b', 'a', 'b']);
 });
 
 test('far older positions are read by themselves, and so are reads of later turns', async () => {

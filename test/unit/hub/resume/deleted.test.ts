@@ -11,8 +11,11 @@ const TOPIC = 'bids';
 const put = (bus: LossyBus, n: number, key: string): Promise<void> =>
   bus.publish(TOPIC, [{ channel: 'bids:id=a', payload: payloadOf(n, {}, { key }) }]);
 
+const deletionAt = (offset: number, key: string) =>
+  deletionOf(key, { topicId: 'bids-1', partition: 0, offset });
+
 const remove = (bus: LossyBus, n: number, key: string): Promise<void> =>
-  bus.publish(TOPIC, [deletionOf(key, { topicId: 'bids-1', partition: 0, offset: n })]);
+  bus.publish(TOPIC, [deletionAt(n, key)]);
 
 test('a replay begins with the last events that are not deleted, however many came behind them', async (t) => {
   const { bus, client: make, publish } = world(t, { size: 400, keepsAll: true, binding: { replay: 2 } });
@@ -21,8 +24,7 @@ test('a replay begins with the last events that are not deleted, however many ca
   await put(bus, 3, 'z');
   for (const n of upTo(303, 4)) await put(bus, n, `gone ${n % 7}`);
   for (const k of upTo(7, 0)) await remove(bus, 304 + k, `gone ${k}`);
-  const client = make();
-  client.connect();
+  const client = make().connect();
   await inTurns(t, () => assert.deepEqual(client.heard, [2, 3]));
   await publish([400]);
   await inTurns(t, () => assert.deepEqual(client.heard, [2, 3, 400]));
@@ -43,14 +45,8 @@ test('a replay has nothing of a deleted key though the channel is recorded, and 
   await inTurns(t, () => assert.deepEqual(after.heard, [3]));
   await publish([4]);
   await inTurns(t, () => {
-    assert.deepEqual(
-      [before.heard, between.heard, after.heard],
-      [
-        [1, 3, 4],
-        [3, 4],
-        [3, 4],
-      ],
-    );
+    assert.deepEqual(before.heard, [1, 3, 4]);
+    for (const { heard } of [between, after]) assert.deepEqual(heard, [3, 4]);
   });
 });
 
@@ -96,8 +92,7 @@ test('a slow client that began before a key came and was deleted gets it, though
 
 test('a client that resumes gets what it has missed, deleted or not', async (t) => {
   const { bus, client: make } = world(t, { keepsAll: true, binding: { replay: 1 } });
-  const client = make();
-  client.connect();
+  const client = make().connect();
   await inTurns(t, () => assert.deepEqual(client.greetings, [true]));
   await put(bus, 1, 'x');
   client.disconnect();
@@ -112,8 +107,7 @@ test('a client whose replay had only deleted events does not get them by its cur
   const { bus, client: make } = world(t, { keepsAll: true, binding: { replay: 1 } });
   await put(bus, 1, 'x');
   await remove(bus, 2, 'x');
-  const client = make();
-  client.connect();
+  const client = make().connect();
   await inTurns(t, () => assert.deepEqual(client.greetings, [true]));
   client.disconnect();
   await put(bus, 3, 'y');
@@ -126,14 +120,12 @@ test('events that are older than the deletions that are still known are left out
   await put(bus, 1, 'x');
   await bus.publish(
     TOPIC,
-    upTo(70_000, 2).map((n) => deletionOf(`key ${n}`, { topicId: 'bids-1', partition: 0, offset: n })),
+    upTo(70_000, 2).map((n) => deletionAt(n, `key ${n}`)),
   );
-  const [client] = [make()];
-  client.connect();
+  const client = make().connect();
   await inTurns(t, () => assert.deepEqual(client.heard, [undefined]));
   await put(bus, 70_001, 'x');
-  const next = make();
-  next.connect();
+  const next = make().connect();
   await inTurns(t, () => assert.deepEqual([next.heard, next.greetings], [[70_001], [true]]));
 });
 

@@ -16,6 +16,7 @@ import { settled } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
 import { payloadOf, wishOf, world, type Client } from './world.ts';
 import { upTo } from '../../../helpers/numbers.ts';
+import { defaultBytes } from '../../../../src/hub/hub-bytes.ts';
 
 const PLAN = {} as SubscriptionPlan;
 
@@ -35,8 +36,7 @@ test('subscribers that resume skip no event, however few may wait', async (t) =>
 
 test('however many cursors of no use come, the bus is asked where the topic stands, once for all of them', async (t) => {
   const { bus, client: make, publish } = world(t);
-  const client = make();
-  client.connect();
+  const client = make().connect();
   await settled();
   await publish([1]);
   const [, epoch] = client.cursor?.split('.') ?? [];
@@ -48,10 +48,8 @@ test('however many cursors of no use come, the bus is asked where the topic stan
     return hostile;
   });
   await inTurns(t, () => assert.ok(bogus.every(({ greetings }) => greetings[0] === false)));
-  assert.deepEqual(
-    read.mock.calls.map((call) => call.arguments[1]),
-    [[]],
-  );
+  const asked = read.mock.calls.map((call) => call.arguments[1]);
+  assert.deepEqual(asked, [[]]);
 });
 
 test('of what is kept, so much is decoded in one turn of the event loop that others are served in between', async () => {
@@ -131,7 +129,7 @@ test('a recording holds no more messages than the bus keeps, however long it is 
 /** A client that has missed twenty events of 10,000 bytes. @param bytes that one connection may have read and recorded */
 async function missedMuch(t: TestContext, bytes: number) {
   const set = world(t, {
-    historyRoom: ownBytes(bytes),
+    bytes: { ...defaultBytes(), history: ownBytes(bytes) },
     execute: ({ n }: { n: number }) => ({ data: { n } }),
   });
   const client = await set.lostOne();
@@ -153,14 +151,8 @@ test('a client gets what it has missed, though it is more than is read at first'
 });
 
 test('a client that has missed more than its share is told, and gets what comes', async (t) => {
-  const client = await missedMuch(t, 150_000);
-  assert.deepEqual(
-    [client.greetings, client.heard],
-    [
-      [true, false],
-      [undefined, 21],
-    ],
-  );
+  const { greetings, heard } = await missedMuch(t, 150_000);
+  assert.deepEqual({ greetings, heard }, { greetings: [true, false], heard: [undefined, 21] });
 });
 
 /** A hub whose executions for one viewer wait until they are let go, and clients by the names of their viewers. */

@@ -13,17 +13,9 @@ test('a client that goes over into its group while a message is being handed on 
   const filter = filterOn(undefined, () => true, { comparisons: UNITS.turn, scans: 0 });
   const { client, publish } = world(t, { binding: { filter } });
   const keys = ['a', ['a', 'b'], ['a', 'c'], ['a', 'd'], ['a', 'e'], ['a', 'f']] as const;
-  const staying = keys.map((key) => {
-    const one = client();
-    one.connect(key);
-    return one;
-  });
+  const staying = keys.map((key) => client().connect(key));
   await settled();
-  const returning = staying.map((_, index) => {
-    const one = client({ index });
-    one.connect(keys[index]);
-    return one;
-  });
+  const returning = keys.map((key, index) => client({ index }).connect(key));
   await settled();
   let n = 0;
   const all = [...staying, ...returning];

@@ -6,6 +6,7 @@ import { Random } from '../../../helpers/random.ts';
 import { UNITS } from '../../../../src/hub/work-budget.ts';
 import { filterOn, operation, settled, setUpOn } from '../parts.ts';
 import { busWith, Client, publish } from './world.ts';
+import { expectInOrder } from '../../../helpers/numbers.ts';
 
 const SEEDS = 20;
 const STEPS = 400;
@@ -91,11 +92,7 @@ async function run(seed: number): Promise<void> {
   for (const { client, due } of accounts) {
     const told = `seed ${seed}, client ${JSON.stringify(client.viewer)}`;
     assert.deepEqual(client.errors, [], told);
-    assert.deepEqual(
-      client.numbers,
-      client.numbers.toSorted((one, other) => one - other),
-      `${told}: in order`,
-    );
+    expectInOrder(client.numbers, told);
     assert.equal(new Set(client.numbers).size, client.numbers.length, `${told}: each once`);
     for (const missed of due.filter((number) => !client.numbers.includes(number))) {
       const next = client.heard.findIndex((heard) => heard !== undefined && heard > missed);

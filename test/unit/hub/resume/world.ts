@@ -74,40 +74,21 @@ export function busWith(size: number, keepsAll = false): LossyBus {
 
 /** A message of the topic, as text. */
 export function payloadOf(n: number, more: object = {}, rest: object = {}): string {
-  const event = { n, ...more };
-  return JSON.stringify({
-    v: 1,
-    t: TOPIC,
-    id: 'bids-1',
-    p: 0,
-    o: n,
-    ts: n,
-    in: 0,
-    key: null,
-    event,
-    ...rest,
-  });
+  const place = { t: TOPIC, id: 'bids-1', p: 0, o: n };
+  return JSON.stringify({ v: 1, ...place, ts: n, in: 0, key: null, event: { n, ...more }, ...rest });
 }
 
 /** Publishes one event on channels of the topic. */
 export async function publish(bus: MemoryBus, n: number, ...keys: string[]): Promise<void> {
   const payload = payloadOf(n);
-  await bus.publish(
-    TOPIC,
-    keys.map((key) => ({ channel: channelOf(key), payload })),
-  );
+  const publications = keys.map((key) => ({ channel: `bids:id=${key}`, payload }));
+  await bus.publish(TOPIC, publications);
 }
-
-const channelOf = (key: string): string => `bids:id=${key}`;
 
 interface Result {
   readonly errors?: unknown;
   readonly data: { readonly n: number } | null;
-  readonly extensions?: {
-    readonly cursor?: string;
-    readonly recovered?: boolean;
-    readonly gap?: object;
-  };
+  readonly extensions?: { readonly cursor?: string; readonly recovered?: boolean; readonly gap?: object };
 }
 
 /** A client that resumes, over one connection after another. */
@@ -142,7 +123,7 @@ export class Client {
   }
 
   /** Subscribes, with a subscription of its own for each connection. */
-  connect(keys: string | readonly string[] = 'a'): void {
+  connect(keys: string | readonly string[] = 'a'): this {
     const viewerNow = (): Json => this.viewer;
     const isBehindNow = (): boolean => this.isBehind;
     const as: Subscriber = {
@@ -165,6 +146,7 @@ export class Client {
     const group = this.#hub.join(this.#asked, { id: keys }, as, { cursor: this.cursor });
     assert.ok(group instanceof Group);
     this.#connected = { group, as };
+    return this;
   }
 
   /** Its viewer is replaced, as by a new token. */

@@ -5,6 +5,7 @@ import { HeldBytes } from '../../../../src/support/held-bytes.ts';
 import { Random } from '../../../helpers/random.ts';
 import { byRole, operation, settled, setUp } from '../parts.ts';
 import { INTERVAL_MS, Listener, throttled } from './listener.ts';
+import { expectInOrder } from '../../../helpers/numbers.ts';
 
 const SEEDS = 60;
 const STEPS = 300;
@@ -90,11 +91,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
   for (const [index, { listener, due, isOver }] of memberships.entries()) {
     const told = `seed ${seed}, member ${index}: ${listener.said}`;
     const numbers = listener.heard.map((one) => one.n);
-    assert.deepEqual(
-      numbers,
-      numbers.toSorted((one, other) => one - other),
-      `${told}: in order`,
-    );
+    expectInOrder(numbers, told);
     for (const key of KEYS) {
       const heard = listener.heard.filter((one) => keyOf.get(one.n) === key);
       const mine = due.filter((one) => one.key === key).map((one) => one.n);

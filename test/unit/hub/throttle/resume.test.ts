@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import { Random } from '../../../helpers/random.ts';
-import { upTo } from '../../../helpers/numbers.ts';
+import { expectInOrder, upTo } from '../../../helpers/numbers.ts';
 import { settled } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
 import { world } from '../resume/world.ts';
@@ -40,8 +40,7 @@ for (const [executed, heard] of [
       execute: (event: object) =>
         executed === 'later' ? settled().then(() => ({ data: { ...event } })) : { data: { ...event } },
     });
-    const client = make();
-    client.connect();
+    const client = make().connect();
     await settled();
     await publish(upTo(7));
     await inTurns(t, () => assert.deepEqual(client.heard, [1]));
@@ -58,8 +57,7 @@ for (const [executed, heard] of [
 test('a replay of the last events has the latest of each key, and goes on with what comes', async (t) => {
   const { client: make, publish } = world(t, { keepsAll: true, binding: { delivery, replay: 5 } });
   await publish(upTo(9));
-  const client = make();
-  client.connect();
+  const client = make().connect();
   await inTurns(t, () => assert.deepEqual(client.heard, [7, 8, 9]));
   assert.equal(client.skipped, 2);
   await publish([10]);
@@ -114,18 +112,10 @@ async function run(t: TestContext, seed: number): Promise<void> {
       const { numbers, errors, skipped } = client;
       assert.deepEqual(errors, [], told);
       assert.ok(!client.heard.includes(undefined), `${told}: no gap`);
-      assert.deepEqual(
-        numbers,
-        numbers.toSorted((one, other) => one - other),
-        `${told}: in order`,
-      );
+      expectInOrder(numbers, told);
       for (let lane = 0; lane < LANES; lane += 1) {
-        const last = due.findLast((one) => one % LANES === lane);
-        assert.equal(
-          numbers.findLast((one) => one % LANES === lane),
-          last,
-          `${told}: the latest`,
-        );
+        const lastOf = (all: readonly number[]) => all.findLast((one) => one % LANES === lane);
+        assert.equal(lastOf(numbers), lastOf(due), `${told}: the latest`);
       }
       const accounted = numbers.length + skipped;
       // A connection that is lost between two results of one interval takes with it what the second would have told.

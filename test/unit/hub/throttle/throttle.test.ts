@@ -5,7 +5,7 @@ import type { Json } from '../../../../src/lazy/reads.ts';
 import type { Timers } from '../../../../src/support/clock.ts';
 import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
 import { range } from '../../../helpers/numbers.ts';
-import { byRole, operation, settled, setUp } from '../parts.ts';
+import { byRole, operation, settled, setUp, turns } from '../parts.ts';
 import { INTERVAL_MS, Listener, throttled } from './listener.ts';
 
 const asked = operation();
@@ -33,11 +33,6 @@ function start(t: TestContext, { binding, ...options }: NonNullable<Parameters<t
       t.mock.timers.tick(ms);
     },
   };
-}
-
-/** Lets so many turns of the event loop pass. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await settled();
 }
 
 test('of the events of an interval each key has its latest delivered, in the order in which these came', (t) => {

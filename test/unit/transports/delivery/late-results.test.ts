@@ -6,7 +6,7 @@ import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
 import type { LateReceiver } from '../../../../src/transports/delivery/late-results.ts';
 import { SendQueue } from '../../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
-import { range } from '../../../helpers/numbers.ts';
+import { expectInOrder, range } from '../../../helpers/numbers.ts';
 import { Random } from '../../../helpers/random.ts';
 
 type Policy = LateReceiver['onSlow'];
@@ -276,11 +276,7 @@ test(`in the random courses of ${SEEDS} seeds, each key's latest comes, in order
       const said = saidBy(wire).filter(({ id }) => id === to.id);
       const mine = sent.get(to.id) ?? [];
       const numbers = said.map(({ data }) => Number(data));
-      assert.deepEqual(
-        numbers,
-        numbers.toSorted((one, other) => one - other),
-        `seed ${seed}: in order`,
-      );
+      expectInOrder(numbers, `seed ${seed}`);
       const skipped = said.reduce((sum, one) => sum + one.skipped, 0);
       assert.equal(said.length + skipped, mine.length, `seed ${seed}, ${to.id}: all are accounted for`);
       told += skipped;
