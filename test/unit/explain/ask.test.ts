@@ -22,28 +22,14 @@ function processOf(name: string, events: Readonly<Record<number, string>>) {
   const answer = (question: Question): LastEvents | Explanation => {
     const { offset, topic, connection = null } = question;
     if (offset === undefined) {
-      const known = Object.entries(events).map(([at, time]) => ({
-        partition: 0,
-        offset: Number(at),
-        at: time,
-      }));
+      const known = Object.entries(events).map(([key, at]) => ({ partition: 0, offset: Number(key), at }));
       return { ...KNOWN, events: known };
     }
-    const consumed = events[Number(offset)] === undefined ? null : { at: events[Number(offset)] ?? '' };
-    return {
-      ...KNOWN,
-      connection,
-      opened: null,
-      event: { topic, partition: 0, offset: Number(offset) },
-      consumed: consumed && {
-        ...consumed,
-        outcome: 'passed over',
-        channels: [],
-        isPublished: null,
-        steps: [],
-      },
-      subscriptions: [],
-    };
+    const at = events[Number(offset)];
+    const event = { topic, partition: 0, offset: Number(offset) };
+    const passedOver = { outcome: 'passed over', channels: [], isPublished: null, steps: [] } as const;
+    const consumed = at === undefined ? null : { at, ...passedOver };
+    return { ...KNOWN, connection, opened: null, event, consumed, subscriptions: [] };
   };
   const process: AskedProcess = {
     name,
@@ -57,30 +43,20 @@ function processOf(name: string, events: Readonly<Record<number, string>>) {
 
 const failing: AskedProcess = { name: 'c', ask: () => Promise.reject(new Error('it is away')) };
 
+const namesOf = (recordings: readonly { process: string }[]): string[] =>
+  recordings.map(({ process }) => process);
+
 const at = (seconds: number): string => `2026-07-01T12:00:0${seconds}.000Z`;
 
 test('the last events of all processes are explained by all of them, the last one last', async () => {
   const holder = processOf('a', { 3: at(3), 4: at(5), 5: at(5) });
   const other = processOf('b', { 1: at(1), 2: at(2), 4: at(4), 6: at(6) });
   const question = { connection: '4', topic: 'bids', key: 'S1' };
-  const { explanations, recordings, faults } = await askAll(question, holder.process, [
-    other.process,
-    failing,
-  ]);
-  assert.deepEqual(
-    explanations.map(({ event, connection, consumedBy }) => [event.offset, connection, consumedBy]),
-    [
-      [2, '4', 'b'],
-      [3, '4', 'a'],
-      [4, '4', 'a'],
-      [5, '4', 'a'],
-      [6, '4', 'b'],
-    ],
-  );
-  assert.deepEqual(
-    recordings.map(({ process }) => process),
-    ['a', 'b'],
-  );
+  const others = [other.process, failing];
+  const { explanations, recordings, faults } = await askAll(question, holder.process, others);
+  const told = explanations.map((one) => [one.event.offset, one.connection, one.consumedBy].join(' '));
+  assert.deepEqual(told, ['2 4 b', '3 4 a', '4 4 a', '5 4 a', '6 4 b']);
+  assert.deepEqual(namesOf(recordings), ['a', 'b']);
   assert.deepEqual(faults, ['c could not be asked: it is away']);
   const place = { partition: '0', offset: '2' };
   assert.deepEqual(holder.questions.slice(0, 2), [question, { ...question, ...place }]);
@@ -116,10 +92,8 @@ test('all processes of all pods are asked, and a pod that can not be is told of'
   const pods = [...'abc'].map((name) => ({ name, url: `http://${name}` }));
   const question = { connection: '4', topic: 'bids' };
   const { recordings, faults } = await askPods(question, pods as [AskedPod, ...AskedPod[]], '2', get);
-  assert.deepEqual(
-    recordings.map(({ process }) => process),
-    ['a, worker 2', 'a, worker 1', 'b, worker 1', 'b, worker 2'],
-  );
+  const expected = ['a, worker 2', 'a, worker 1', 'b, worker 1', 'b, worker 2'];
+  assert.deepEqual(namesOf(recordings), expected);
   assert.deepEqual(faults, ['c could not be asked: it is away']);
   assert.deepEqual(urls.slice(3), [
     'http://a/debug/explain?connection=4&topic=bids&worker=2',

@@ -81,12 +81,13 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
     connections.set(connection.id, connection);
     return connection;
   };
-  const subscribe = (connection: Connection, asked: Operation = ASKED, id = 'a'): void => {
+  const subscribe = (connection: Connection, asked: Operation = ASKED, id = 'a'): Connection => {
     const subscription = new Subscription('1', asked, {}, connection);
     const group = hub.join(asked, { id }, subscription);
     assert.ok(group instanceof Group);
     subscription.joined(group);
     joined.set(connection, [...(joined.get(connection) ?? []), group]);
+    return connection;
   };
   /** What is said of the event to a connection's subscriptions. */
   const ask = ({ id }: Connection, offset = 0): readonly Explained[] => {
@@ -95,12 +96,26 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
     return answer.subscriptions;
   };
   const askOne = (connection: Connection, offset = 0): Explained => ask(connection, offset)[0] as Explained;
+  const verdicts = (connection: Connection, ...offsets: readonly number[]): string[] =>
+    offsets.map((offset) => askOne(connection, offset).verdict);
   /** Connections of these viewers, which have subscribed and asked: from now on events are recorded. */
-  const watching = (...viewers: readonly Json[]): Connection[] => {
-    const all = viewers.map((viewer) => connect(viewer));
-    for (const connection of all) subscribe(connection);
+  const watching = <const T extends readonly Json[]>(...viewers: T) => {
+    const all = viewers.map((viewer) => subscribe(connect(viewer)));
     for (const connection of all) ask(connection);
-    return all;
+    return all as { -readonly [K in keyof T]: Connection };
+  };
+  /** This process routes an event by its field. @returns its record */
+  const route = (offset: number, id: string | undefined, more: { partition?: number; key?: Buffer } = {}) => {
+    const record = { topic: 'bids', partition: 0, offset, key: null, ...more };
+    const channels = id === undefined ? ['bids'] : ['bids', `bids:id=${id}`];
+    consumed.listener({
+      step: 'routed',
+      record,
+      keys: ['id'],
+      event: id === undefined ? {} : { id },
+      channels,
+    });
+    return record;
   };
   /** Has events come, each in a turn of its own. */
   const carry = async (...offsets: readonly number[]): Promise<void> => {
@@ -109,15 +124,33 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
       await setImmediate();
     }
   };
-  return { time, bus, connect, subscribe, watching, carry, ask, askOne, explainer, consumed };
+  return {
+    time,
+    bus,
+    connect,
+    subscribe,
+    watching,
+    carry,
+    route,
+    ask,
+    askOne,
+    verdicts,
+    explainer,
+    consumed,
+  };
 }
 
 /** One connection, and what is told of an event to it. */
 function setUpOne(options: HubSetUp = {}) {
   const parts = setUp(options);
   const [ann] = parts.watching({});
-  assert.ok(ann);
-  return { ...parts, ann, told: (offset = 0): Explained => parts.askOne(ann, offset) };
+  const told = (offset = 0): Explained => parts.askOne(ann, offset);
+  return {
+    ...parts,
+    ann,
+    told,
+    verdicts: (...offsets: readonly number[]) => parts.verdicts(ann, ...offsets),
+  };
 }
 
 const ASKED = operation();
@@ -125,6 +158,22 @@ const ASKED = operation();
 /** In the words of the answer. */
 const textOf = ({ steps }: Explained, step: string): string | undefined =>
   steps.find((one) => one.step === step)?.text;
+
+/** Demands this verdict, and these texts of steps. */
+function expectSaid(
+  said: Explained,
+  verdict: Explained['verdict'],
+  texts: Readonly<Record<string, string | RegExp>> = {},
+): void {
+  assert.equal(said.verdict, verdict);
+  for (const [step, expected] of Object.entries(texts)) {
+    const text = textOf(said, step);
+    if (typeof expected === 'string') assert.equal(text, expected);
+    else assert.match(text ?? '', expected);
+  }
+}
+
+const throttled = { keyOf: () => 'one', throttleMs: 100, onSlow: 'CONFLATE' } as const;
 
 const person = (id: string, role: string) => ({ id, role, token: `secret-${id}` });
 
@@ -138,28 +187,18 @@ const reading = (...names: string[]): HubSetUp => ({
 test('a result that is shared is told with how many, and with the names of what their viewers agree on', async () => {
   const { carry, watching, askOne } = setUp(reading('role'));
   const [ann, , cid] = watching(person('ann', 'buyer'), person('bob', 'buyer'), person('cid', 'seller'));
-  assert.ok(ann && cid);
   await carry(0);
-  const said = askOne(ann);
-  assert.equal(said.verdict, 'delivered');
-  assert.equal(
-    textOf(said, 'execute'),
-    'its group has 3 subscribers; 2 executions so far, as viewers differ in viewer.role',
-  );
-  assert.equal(
-    textOf(said, 'share'),
-    'its result is shared with 1 of 2 other subscribers whose viewers agree on: viewer.role',
-  );
-  assert.equal(
-    textOf(askOne(cid), 'share'),
-    'executed for this subscription alone: no other viewer has the same viewer.role',
-  );
+  expectSaid(askOne(ann), 'delivered', {
+    execute: 'its group has 3 subscribers; 2 executions so far, as viewers differ in viewer.role',
+    share: 'its result is shared with 1 of 2 other subscribers whose viewers agree on: viewer.role',
+  });
+  const alone = 'executed for this subscription alone: no other viewer has the same viewer.role';
+  assert.equal(textOf(askOne(cid), 'share'), alone);
 });
 
 test('what viewers have where they were read is not told', async () => {
   const { carry, watching, ask } = setUp(reading('token', 'id'));
   const [ann] = watching(person('ann', 'buyer'), person('bob', 'buyer'));
-  assert.ok(ann);
   await carry(0);
   const said = JSON.stringify(ask(ann));
   assert.match(said, /no other viewer has the same viewer\.id, viewer\.token/);
@@ -181,7 +220,6 @@ for (const [title, shares, expected] of [
   test(title, async () => {
     const { carry, watching, askOne } = setUp({ binding: { shares } });
     const [ann] = watching(person('ann', ''), person('bob', ''));
-    assert.ok(ann);
     await carry(0);
     assert.equal(textOf(askOne(ann), 'share'), expected);
   });
@@ -193,12 +231,10 @@ test('a delivery has the time when it was handed over, and the time when the tur
   assert.equal(told().verdict, 'under way');
   time.advance(5);
   await setImmediate();
-  assert.equal(told().verdict, 'delivered');
-  assert.equal(textOf(told(), 'hand over'), 'handed to the connection at 2026-07-01T00:00:00.000Z');
-  assert.equal(
-    textOf(told(), 'write'),
-    'written to its socket by 2026-07-01T00:00:00.005Z: it has sent all of it',
-  );
+  expectSaid(told(), 'delivered', {
+    'hand over': 'handed to the connection at 2026-07-01T00:00:00.000Z',
+    write: 'written to its socket by 2026-07-01T00:00:00.005Z: it has sent all of it',
+  });
 });
 
 test('a result for a slow client waits, and is written when its socket has taken what came before it', async () => {
@@ -206,75 +242,63 @@ test('a result for a slow client waits, and is written when its socket has taken
   ann.wire.slowFrom = 1;
   await carry(0, 1, 2);
   assert.equal(told(0).verdict, 'delivered');
-  assert.equal(told(2).verdict, 'waiting for a slow client');
-  assert.match(
-    textOf(told(2), 'hand over') ?? '',
-    /handed to the connection at .*, behind \d+ bytes that waited for the client/,
-  );
+  expectSaid(told(2), 'waiting for a slow client', {
+    'hand over': /handed to the connection at .*, behind \d+ bytes that waited for the client/,
+  });
   ann.wire.slowFrom = Infinity;
   time.advance(1_500);
   ann.wire.drain();
   await setImmediate();
-  assert.equal(told(2).verdict, 'delivered');
-  assert.match(textOf(told(2), 'write') ?? '', /^written to its socket by 2026-07-01T00:00:01\.500Z/);
+  expectSaid(told(2), 'delivered', { write: /^written to its socket by 2026-07-01T00:00:01\.500Z/ });
 });
 
 test('a result that a later one has taken the place of is skipped for slowness, the later one is not', async () => {
-  const { ann, carry, told } = setUpOne({
-    binding: { delivery: { keyOf: () => 'one', throttleMs: 0, onSlow: 'CONFLATE' } },
-  });
+  const delivery = { ...throttled, throttleMs: 0 };
+  const { ann, carry, told, verdicts } = setUpOne({ binding: { delivery } });
   ann.wire.slowFrom = 1;
   await carry(0, 1, 2, 3);
-  assert.deepEqual(
-    [0, 1, 2, 3].map((offset) => told(offset).verdict),
-    ['delivered', 'waiting for a slow client', 'skipped for slowness', 'waiting for a slow client'],
-  );
-  assert.match(
-    textOf(told(2), 'skip') ?? '',
-    /^left out at .* by onSlow: CONFLATE, as a later result took its place$/,
-  );
+  const waiting = 'waiting for a slow client';
+  assert.deepEqual(verdicts(0, 1, 2, 3), ['delivered', waiting, 'skipped for slowness', waiting]);
+  const skip = /^left out at .* by onSlow: CONFLATE, as a later result took its place$/;
+  assert.match(textOf(told(2), 'skip') ?? '', skip);
 });
 
-const throttled = { keyOf: () => 'one', throttleMs: 100, onSlow: 'CONFLATE' } as const;
-
 test('an event that a throttle holds is superseded once a later one has come, and stays so', async () => {
-  const { time, carry, told } = setUpOne({ binding: { delivery: throttled } });
-  const verdicts = (): string[] => [0, 1, 2].map((offset) => told(offset).verdict);
+  const { time, carry, told, verdicts } = setUpOne({ binding: { delivery: throttled } });
   await carry(0, 1);
   assert.equal(told(1).verdict, 'held by a throttle');
   await carry(2);
-  assert.deepEqual(verdicts(), ['delivered', 'superseded', 'held by a throttle']);
+  assert.deepEqual(verdicts(0, 1, 2), ['delivered', 'superseded', 'held by a throttle']);
   time.advance(100);
   await setImmediate();
-  assert.deepEqual(verdicts(), ['delivered', 'superseded', 'delivered']);
+  assert.deepEqual(verdicts(0, 1, 2), ['delivered', 'superseded', 'delivered']);
   assert.equal(textOf(told(1), 'throttle'), 'bids 0/2 came before throttleMs were over, and took its place');
 });
 
 test('an event is superseded for viewers that the later one is for, and delivered to all others', async () => {
-  const { time, bus, carry, watching, askOne } = setUp({ binding: { delivery: throttled, filter: byRole } });
+  const { time, bus, carry, watching, verdicts } = setUp({
+    binding: { delivery: throttled, filter: byRole },
+  });
   const [ann, bob] = watching(person('ann', 'buyer'), person('bob', 'seller'));
-  assert.ok(ann && bob);
-  const verdicts = (one: Connection): string[] => [1, 2].map((offset) => askOne(one, offset).verdict);
   await carry(0, 1);
   bus.carry('bids:id=a', 2, { roles: ['buyer'] });
-  assert.deepEqual(verdicts(ann), ['superseded', 'held by a throttle']);
-  assert.deepEqual(verdicts(bob), ['held by a throttle', 'filtered out']);
+  assert.deepEqual(verdicts(ann, 1, 2), ['superseded', 'held by a throttle']);
+  assert.deepEqual(verdicts(bob, 1, 2), ['held by a throttle', 'filtered out']);
   time.advance(100);
   await setImmediate();
-  assert.deepEqual(verdicts(ann), ['superseded', 'delivered']);
-  assert.deepEqual(verdicts(bob), ['delivered', 'filtered out']);
+  assert.deepEqual(verdicts(ann, 1, 2), ['superseded', 'delivered']);
+  assert.deepEqual(verdicts(bob, 1, 2), ['delivered', 'filtered out']);
 });
 
 test('an event that comes when MAX_WAITING_EVENTS wait for their executions is told as skipped for that', async () => {
   const { executions, execute } = heldExecutions();
-  const { bus, told } = setUpOne({ maxWaiting: 2, execute });
+  const { bus, verdicts } = setUpOne({ maxWaiting: 2, execute });
   for (const offset of [0, 1, 2]) bus.carry('bids:id=a', offset, {});
-  const verdicts = (): string[] => [0, 1, 2].map((offset) => told(offset).verdict);
-  assert.deepEqual(verdicts(), ['under way', 'under way', 'skipped at MAX_WAITING_EVENTS']);
+  assert.deepEqual(verdicts(0, 1, 2), ['under way', 'under way', 'skipped at MAX_WAITING_EVENTS']);
   for (const { resolve } of executions) resolve();
   await setImmediate();
   await setImmediate();
-  assert.deepEqual(verdicts(), ['delivered', 'delivered', 'skipped at MAX_WAITING_EVENTS']);
+  assert.deepEqual(verdicts(0, 1, 2), ['delivered', 'delivered', 'skipped at MAX_WAITING_EVENTS']);
 });
 
 test('a result that waits for that of an earlier event is under way until it is handed over', async () => {
@@ -283,8 +307,7 @@ test('a result that waits for that of an earlier event is under way until it is 
   for (const offset of [0, 1]) bus.carry('bids:id=a', offset, {});
   executions[1]?.resolve();
   await setImmediate();
-  assert.equal(told(1).verdict, 'under way');
-  assert.equal(textOf(told(1), 'order'), 'its result waits for those of earlier events');
+  expectSaid(told(1), 'under way', { order: 'its result waits for those of earlier events' });
   time.advance(70);
   executions[0]?.resolve();
   await setImmediate();
@@ -297,8 +320,7 @@ test('errors of an execution are told with their paths', async () => {
     execute: () => ({ data: null, errors: [new GraphQLError('no seller', { path: ['bid', 'seller'] })] }),
   });
   await carry(0);
-  assert.equal(told().verdict, 'executed with an error');
-  assert.equal(textOf(told(), 'error'), 'bid.seller: no seller');
+  expectSaid(told(), 'executed with an error', { error: 'bid.seller: no seller' });
 });
 
 test('of two operations with the same field and variables each is told what became of it', async () => {
@@ -307,37 +329,32 @@ test('of two operations with the same field and variables each is told what beca
   subscribe(ann, other);
   subscribe(connect(), other);
   await carry(0);
-  assert.deepEqual(
-    ask(ann).map((said) => textOf(said, 'execute')),
-    ['its group has 1 subscriber; 1 execution so far', 'its group has 2 subscribers; 1 execution so far'],
-  );
+  const [one, two] = ask(ann).map((said) => textOf(said, 'execute'));
+  assert.equal(one, 'its group has 1 subscriber; 1 execution so far');
+  assert.equal(two, 'its group has 2 subscribers; 1 execution so far');
 });
 
 test('an event that came for other subscriptions only is of another channel', () => {
   const { bus, connect, subscribe, told } = setUpOne();
   subscribe(connect(), ASKED, 'b');
-  assert.equal(told(4).verdict, 'not recorded');
-  assert.match(
-    textOf(told(4), 'record') ?? '',
-    /^events of bids are recorded since 2026-07-01T00:00:00\.000Z/,
-  );
+  expectSaid(told(4), 'not recorded', {
+    record: /^events of bids are recorded since 2026-07-01T00:00:00\.000Z/,
+  });
   bus.carry('bids:id=b', 5, {});
-  assert.equal(told(5).verdict, 'other channel');
-  assert.equal(textOf(told(5), 'channel'), 'it came for other subscriptions, and not over bids:id=a');
+  expectSaid(told(5), 'other channel', {
+    channel: 'it came for other subscriptions, and not over bids:id=a',
+  });
 });
 
 test('a copy of an event from before the recording is told as a copy', () => {
   const { bus, connect, subscribe, askOne } = setUp();
-  const ann = connect();
-  subscribe(ann);
+  const ann = subscribe(connect());
   bus.carry('bids:id=a', 5, {});
   askOne(ann, 5);
   bus.carry('bids:id=a', 5, {});
-  assert.equal(askOne(ann, 5).verdict, 'not recorded');
-  assert.equal(
-    textOf(askOne(ann, 5), 'channel'),
-    'it came over bids:id=a before the recording began, and what came since was a copy',
-  );
+  expectSaid(askOne(ann, 5), 'not recorded', {
+    channel: 'it came over bids:id=a before the recording began, and what came since was a copy',
+  });
 });
 
 test('there is no answer for a connection that is not there, and without one it is of the event alone', () => {
@@ -356,25 +373,21 @@ test('an event that came while nothing was recorded is known to have come, and i
     return (event as { to: string }).to === (viewer as { role: string }).role;
   });
   const { time, bus, connect, subscribe, askOne } = setUp({ binding: { filter } }, ROOM);
-  const [ann, bob] = [connect(person('ann', 'buyer')), connect(person('bob', 'seller'))];
-  for (const one of [ann, bob]) subscribe(one);
+  const [ann, bob] = [
+    subscribe(connect(person('ann', 'buyer'))),
+    subscribe(connect(person('bob', 'seller'))),
+  ];
   time.advance(1_500);
   bus.carry('bids:id=a', 0, { to: 'buyer' });
-  const [told, kept] = [askOne(ann), askOne(bob)];
-  assert.deepEqual([told.verdict, kept.verdict], ['let through', 'filtered out']);
-  assert.equal(textOf(told, 'channel'), 'it came over bids:id=a at 2026-07-01T00:00:01.500Z');
-  assert.equal(
-    textOf(told, 'filter'),
-    'computed now, with the viewer as it is now: the event is let through',
-  );
-  assert.equal(
-    textOf(told, 'execute'),
-    'whether the client had subscribed by then, and what it was sent, is known of events that are recorded',
-  );
-  assert.equal(
-    textOf(kept, 'filter'),
-    'computed now, with the viewer as it is now: @filter keeps the event back',
-  );
+  expectSaid(askOne(ann), 'let through', {
+    channel: 'it came over bids:id=a at 2026-07-01T00:00:01.500Z',
+    filter: 'computed now, with the viewer as it is now: the event is let through',
+    execute:
+      'whether the client had subscribed by then, and what it was sent, is known of events that are recorded',
+  });
+  expectSaid(askOne(bob), 'filtered out', {
+    filter: 'computed now, with the viewer as it is now: @filter keeps the event back',
+  });
 });
 
 test('an event of a field that is throttled may have been superseded while nothing was recorded', async () => {
@@ -392,8 +405,7 @@ test('an event of a field that is throttled may have been superseded while nothi
 
 test('of an event that is recorded the recording tells, though it is kept too', async () => {
   const { bus, carry, connect, subscribe, askOne } = setUp({}, ROOM);
-  const ann = connect();
-  subscribe(ann);
+  const ann = subscribe(connect());
   bus.carry('bids:id=a', 0, {});
   assert.equal(askOne(ann, 0).verdict, 'let through');
   await carry(1);
@@ -406,8 +418,7 @@ test('a filter that fails lets no event through when it is computed later, as wh
     throw new Error('on purpose');
   });
   const { bus, connect, subscribe, askOne } = setUp({ binding: { filter } }, ROOM);
-  const ann = connect();
-  subscribe(ann);
+  const ann = subscribe(connect());
   bus.carry('bids:id=a', 0, {});
   assert.equal(askOne(ann).verdict, 'filtered out');
 });
@@ -417,11 +428,9 @@ test('an event from before the connection was opened is told as such', () => {
   subscribe(connect());
   bus.carry('bids:id=a', 0, {});
   time.advance(2_000);
-  const late = connect();
-  subscribe(late);
-  const said = askOne(late);
-  assert.equal(said.verdict, 'before it connected');
-  assert.equal(textOf(said, 'connect'), 'the connection was opened later, at 2026-07-01T00:00:02.000Z');
+  expectSaid(askOne(subscribe(connect())), 'before it connected', {
+    connect: 'the connection was opened later, at 2026-07-01T00:00:02.000Z',
+  });
 });
 
 test('an event that is too large to be kept has no filter to compute, and one without a filter needs none', () => {
@@ -431,39 +440,27 @@ test('an event that is too large to be kept has no filter to compute, and one wi
     [{}, 'let through'],
   ] as const) {
     const { bus, connect, subscribe, askOne } = setUp({ binding }, 500);
-    const ann = connect();
-    subscribe(ann);
+    const ann = subscribe(connect());
     bus.carry('bids:id=a', 0, { text: 'x'.repeat(1_000) });
     assert.equal(askOne(ann).verdict, verdict);
   }
 });
 
 test('an event that was consumed here, and has not come, is explained without a recording', () => {
-  const { consumed, connect, subscribe, askOne } = setUp({}, ROOM);
-  const ann = connect();
-  subscribe(ann);
-  const consume = (offset: number, id: string, step: 'published' | 'unsubscribed'): void => {
-    const record = { topic: 'bids', partition: 0, offset, key: null };
-    const channels = ['bids', `bids:id=${id}`];
-    consumed.listener({ step: 'routed', record, keys: ['id'], event: { id }, channels });
-    consumed.listener({ step, record });
-  };
-  consume(0, 'b', 'unsubscribed');
-  consume(1, 'a', 'unsubscribed');
-  consume(2, 'a', 'published');
-  assert.deepEqual(
-    [0, 1, 2].map((offset) => askOne(ann, offset).verdict),
-    ['other channel', 'not published', 'did not reach this process'],
-  );
+  const { consumed, connect, subscribe, route, verdicts } = setUp({}, ROOM);
+  const ann = subscribe(connect());
+  consumed.listener({ step: 'unsubscribed', record: route(0, 'b') });
+  consumed.listener({ step: 'unsubscribed', record: route(1, 'a') });
+  consumed.listener({ step: 'published', record: route(2, 'a') });
+  const expected = ['other channel', 'not published', 'did not reach this process'];
+  assert.deepEqual(verdicts(ann, 0, 1, 2), expected);
 });
 
 test('the last five events of a topic, and of a key, are those consumed and those that came', () => {
-  const { time, bus, consumed, connect, subscribe, explainer } = setUp({}, ROOM);
-  const ann = connect();
-  subscribe(ann);
+  const { time, bus, route, connect, subscribe, explainer } = setUp({}, ROOM);
+  const ann = subscribe(connect());
   for (let offset = 0; offset < 8; offset += 1) {
-    const record = { topic: 'bids', partition: 1, offset, key: Buffer.from(offset < 6 ? 'S1' : 'S2') };
-    consumed.listener({ step: 'routed', record, keys: ['id'], event: {}, channels: ['bids'] });
+    route(offset, undefined, { partition: 1, key: Buffer.from(offset < 6 ? 'S1' : 'S2') });
     time.advance(1);
   }
   bus.carry('bids:id=a', 20, { id: 'S1' });
@@ -485,18 +482,10 @@ test('the last five events of a topic, and of a key, are those consumed and thos
 });
 
 test('events of a key that are recorded are found though they are not among the last any more', () => {
-  const { time, consumed, explainer } = setUp({}, ROOM);
+  const { time, route, explainer } = setUp({}, ROOM);
   explainer.explain(undefined, { topic: 'bids', partition: 0, offset: 0 });
   for (let offset = 0; offset < 100; offset += 1) {
-    const record = { topic: 'bids', partition: 0, offset, key: null };
-    const id = offset === 3 ? 'S1' : 'other';
-    consumed.listener({
-      step: 'routed',
-      record,
-      keys: ['id'],
-      event: { id },
-      channels: ['bids', `bids:id=${id}`],
-    });
+    route(offset, offset === 3 ? 'S1' : 'other');
     time.advance(1);
   }
   const found = explainer.last(undefined, { topic: 'bids', partition: undefined, key: 'S1' });

@@ -66,10 +66,8 @@ test('how it was routed is told from the process that has consumed it, the rest 
   const all = merged(holder, [answer('a', { consumed: routed() }), answer('c')]);
   assert.deepEqual([all.connection, all.consumedBy, all.consumed], ['4', 'a', routed()]);
   assert.deepEqual(all.subscriptions, [subscription('delivered')]);
-  assert.deepEqual(
-    all.recordings.map(({ process }) => process),
-    ['b', 'a', 'c'],
-  );
+  const recording = all.recordings.map(({ process }) => process);
+  assert.deepEqual(recording, ['b', 'a', 'c']);
 });
 
 test('an event that has not come to the process is explained by who has consumed it', () => {

@@ -83,14 +83,9 @@ test('an event that is consumed once more is told as it was then', () => {
   time.advance(1_000);
   for (const offset of [0, 1]) take(routed(offset, ['bids', 'bids:id=7']));
   for (const offset of [0, 1]) take({ step: 'published', record: recordAt(offset) });
-  assert.deepEqual(
-    [0, 1, 2].map((offset) => [told(offset)?.at, told(offset)?.isPublished]),
-    [
-      ['2026-07-01T00:00:01.000Z', true],
-      ['2026-07-01T00:00:01.000Z', true],
-      ['2026-07-01T00:00:00.000Z', false],
-    ],
-  );
+  const then = [0, 1, 2].map((offset) => [told(offset)?.at, told(offset)?.isPublished]);
+  const again = ['2026-07-01T00:00:01.000Z', true];
+  assert.deepEqual(then, [again, again, ['2026-07-01T00:00:00.000Z', false]]);
 });
 
 test('dead letters and what was passed over are kept with their reasons; what is of no field is not', () => {

@@ -48,10 +48,8 @@ test('the eleventh watch takes the place of the one that was asked for longest a
   assert.equal(watches.of(connections[0], 'bids'), first[0]);
   watches.of(connection('eleventh'), 'bids');
   consume(7);
-  assert.deepEqual(
-    first.map(({ size }) => size),
-    [1, 0, 1, 1, 1, 1, 1, 1, 1, 1],
-  );
+  const sizes = first.map(({ size }) => size);
+  assert.deepEqual(sizes, [1, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
   assert.notEqual(watches.of(connections[1], 'bids'), first[1]);
 });
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ExecutionResult } from 'graphql';
-import { FakeSubscriber, filterOn, operation, settled, setUp, withResolvers } from './parts.ts';
+import { FakeSubscriber, filterOn, operation, settled, setUp } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
 import { Random } from '../../helpers/random.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 /** Viewers of one group: what the slow ones get waits until the test lets it. */
 function viewersOf<const T extends readonly string[]>(names: T, options: Parameters<typeof setUp>[0]) {
@@ -14,7 +15,7 @@ function viewersOf<const T extends readonly string[]>(names: T, options: Paramet
       const name = String(viewer['name']);
       const result: ExecutionResult = { data: { n, name } };
       if (!name.startsWith('slow')) return result;
-      const { promise, resolve } = withResolvers();
+      const { promise, resolve } = deferred();
       waiting.push({ go: resolve, signal });
       return promise.then(() => result);
     },
@@ -100,7 +101,7 @@ test('executions are aborted, and give their turns up, once all their subscriber
 /** A hub with four places, all of which are held until the test ends. */
 function heldPlaces() {
   const started: string[] = [];
-  const end = withResolvers();
+  const end = deferred();
   const { hub, bus } = setUp({
     concurrency: 4,
     execute: (_event: object, { id }) => {

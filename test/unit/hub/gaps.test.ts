@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createLog } from '../../../src/log.ts';
-import { operation, setUp, settled, withResolvers, type FakeSubscriber } from './parts.ts';
+import { operation, setUp, settled, type FakeSubscriber } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { readableLog } from '../ingest/parts.ts';
 
 const asked = operation();
 
@@ -51,7 +52,7 @@ test('a gap of one topic does not concern subscribers of another, nor those that
 
 /** A hub whose first execution waits. */
 function setUpHeld(maxWaiting?: number) {
-  const first = withResolvers();
+  const first = deferred();
   const parts = setUp({
     ...(maxWaiting !== undefined && { maxWaiting }),
     execute: (event: { n: number }) =>
@@ -69,13 +70,8 @@ test('a gap is told behind an event that is still being executed, and before the
   bus.carry('bids', 5, { n: 5 });
   assert.deepEqual([told.results, other.results], [[], []]);
   await finish();
-  assert.deepEqual(
-    [kinds(told), kinds(other)],
-    [
-      [1, 'bids', 5],
-      [1, 5],
-    ],
-  );
+  assert.deepEqual(kinds(told), [1, 'bids', 5]);
+  assert.deepEqual(kinds(other), [1, 5]);
 });
 
 test('a gap is told behind events that the group has skipped', async () => {
@@ -119,15 +115,8 @@ test('with ON_GAP=tell all subscribers are told, and none is to reconnect', () =
     assert.deepEqual([kinds(subscriber), subscriber.reconnections], [['bids'], 0]);
 });
 
-/** What a hub logs. */
-function logged() {
-  const lines: Record<string, unknown>[] = [];
-  const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
-  return { lines, log: createLog('warn', { write }) };
-}
-
 test('with ON_GAP=ignore no client notices a gap, but it is counted and logged', async () => {
-  const { lines, log } = logged();
+  const { lines, log } = readableLog('warn');
   const { bus, join, metrics } = setUp({ gapPolicy: 'ignore', log });
   const subscribers = [join(asked, {}, true).subscriber, join(asked).subscriber];
   const counted = async () => (await metrics.gaps.get()).values;
@@ -140,14 +129,12 @@ test('with ON_GAP=ignore no client notices a gap, but it is counted and logged',
 });
 
 test('gaps of one topic that follow each other are counted each, and logged once', async () => {
-  const { lines, log } = logged();
+  const { lines, log } = readableLog('warn');
   const { bus, join, metrics } = setUp({ log });
   join(asked, {}, true);
   join(asked);
   for (let count = 0; count < 3; count += 1) bus.gap('bids');
   assert.equal((await metrics.gaps.get()).values[0]?.value, 3);
-  assert.deepEqual(
-    lines.map(({ told, reconnecting }) => [told, reconnecting]),
-    [[1, 1]],
-  );
+  const counts = lines.map(({ told, reconnecting }) => [told, reconnecting]);
+  assert.deepEqual(counts, [[1, 1]]);
 });

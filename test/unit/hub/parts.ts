@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parse, type ExecutionResult, type GraphQLError } from 'graphql';
+import { buildSchema, parse, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { GapListener, Listener, Subscription } from '../../../src/bus/bus.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
 import type { Operation } from '../../../src/executor/operation.ts';
@@ -16,6 +16,9 @@ import { Metrics } from '../../../src/metrics.ts';
 import { BoundedLabels } from '../../../src/support/bounded-labels.ts';
 import { FairLimiter } from '../../../src/support/fair-limiter.ts';
 import { Flusher } from '../../../src/transports/delivery/flusher.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
+import { executorFor, prepared } from '../executor/small-executor.ts';
 
 /** A bus whose joins are acknowledged, or refused, by the test. */
 class FakeBus {
@@ -23,12 +26,11 @@ class FakeBus {
   readonly left: string[] = [];
   /** Reports a gap. */
   gap: GapListener = () => assert.fail('no hub listens for gaps');
-  paused = false;
-  readonly #joins = new Map<string, PromiseWithResolvers>();
+  readonly #joins = new Map<string, ReturnType<typeof deferred<void>>>();
 
   subscribe(_topic: string, channel: string, listener: Listener): Subscription {
     this.listeners.set(channel, listener);
-    const join = withResolvers();
+    const join = deferred();
     this.#joins.set(channel, join);
     return { ready: join.promise, leave: () => void this.left.push(channel) };
   }
@@ -47,13 +49,8 @@ class FakeBus {
     this.gap = listener;
   }
 
-  pause(): void {
-    this.paused = true;
-  }
-
-  resume(): void {
-    this.paused = false;
-  }
+  pause(): void {}
+  resume(): void {}
 
   carry(channel: string, o: number, event: object, rest: object = {}): void {
     const message = { v: 1, t: 'bids', id: 'bids-1', p: 0, o, ts: o, in: 0, key: null, event, ...rest };
@@ -61,28 +58,11 @@ class FakeBus {
   }
 }
 
-export interface PromiseWithResolvers {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
-export function withResolvers(): PromiseWithResolvers {
-  let resolve!: () => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
-}
-
 /** An `execute` whose results come when the test resolves them. */
 export function heldExecutions() {
-  const executions: PromiseWithResolvers[] = [];
+  const executions: ReturnType<typeof deferred<void>>[] = [];
   const execute = async (event: { n: number }): Promise<ExecutionResult> => {
-    const execution = withResolvers();
+    const execution = deferred();
     executions.push(execution);
     await execution.promise;
     return { data: event };
@@ -219,6 +199,21 @@ export const budgetOf = (): Flusher => new Flusher(Date.now, () => undefined);
 /** Of a graph without code. */
 export const contextsOf = (code: ConstructorParameters<typeof Contexts>[0] = {}): Contexts =>
   new Contexts(code, { bind: () => ({}) }, Date.now);
+
+/** A hub whose one field says what `resolve` makes of an event, and the operation that asks for it. */
+export function setUpSeen(resolve: unknown, { binding: more, ...options }: SetUp = {}, type = 'String') {
+  const schema = buildSchema(
+    `scalar Any type Query { a: Int } type Subscription { see: Seen } type Seen { said: ${type} }`,
+  );
+  attachResolvers(schema, { Subscription: { see: (event) => event }, Seen: { said: resolve as never } });
+  const executor = executorFor(schema, { maskErrors: false });
+  const asked = prepared(executor, 'subscription { see { said } }');
+  return {
+    schema,
+    asked,
+    ...setUp({ executor, binding: { field: 'see', key: undefined, ...more }, ...options }),
+  };
+}
 
 /** A hub on a bus of the test's own. */
 export function setUpOn(bus: HubOptions['bus'], given: SetUp = {}) {

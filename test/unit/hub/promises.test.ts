@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import test from 'node:test';
-import { buildSchema } from 'graphql';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
-import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { WebSocketSubscription } from '../../../src/transports/websocket/subscription.ts';
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
-import { executorFor, prepared } from '../executor/small-executor.ts';
-import { budgetOf, setUp } from './parts.ts';
+import { budgetOf, setUpSeen } from './parts.ts';
 import { turnsUntil } from '../../helpers/turns-until.ts';
 
 const EVENTS = 100;
@@ -30,31 +27,16 @@ const none = (): void => undefined;
 
 /** Subscribers of one field behind a hub, whose channel the test speaks on. */
 function subscribed(count: number, resolve: Resolve) {
-  const schema = buildSchema(
-    'type Query { a: Int } type Subscription { see: Seen } type Seen { said: String }',
-  );
-  attachResolvers(schema, {
-    Subscription: { see: (event) => event },
-    Seen: { said: resolve as never },
-  });
-  const executor = executorFor(schema);
   const flusher = budgetOf();
-  const { hub, bus, value } = setUp({
-    executor,
-    budget: flusher,
-    binding: { field: 'see', key: undefined },
-    hasResolvers: true,
-    concurrency: 100,
-    maxWaiting: EVENTS,
-  });
-  const operation = prepared(executor, 'subscription { see { said } }');
+  const options = { budget: flusher, hasResolvers: true, concurrency: 100, maxWaiting: EVENTS };
+  const { hub, bus, value, schema, asked } = setUpSeen(resolve, options);
   const wires = Array.from({ length: count }, (_, index) => {
     const wire = new CountingSink();
     const viewer: Json = Object.freeze({ id: index, role: ROLES[index % ROLES.length] ?? '' });
     const sendQueue = new SendQueue(wire, wire, flusher, 1_000_000);
     const connection = { sendQueue, schema, viewer, joined: none, left: none, reconnect: none };
-    const subscription = new WebSocketSubscription(String(index), operation, {}, connection);
-    const group = hub.join(operation, {}, subscription);
+    const subscription = new WebSocketSubscription(String(index), asked, {}, connection);
+    const group = hub.join(asked, {}, subscription);
     assert.ok('plan' in group);
     subscription.joined(group);
     return wire;

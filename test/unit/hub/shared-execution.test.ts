@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { buildSchema } from 'graphql';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
-import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
-import type { Binding } from '../../../src/graph/graph.ts';
 import type { Event } from '../../../src/events/event.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { range, upTo } from '../../helpers/numbers.ts';
 import { Random } from '../../helpers/random.ts';
-import { executorFor, prepared } from '../executor/small-executor.ts';
-import { FakeSubscriber, filterOn, settled, setUp } from './parts.ts';
+import { FakeSubscriber, filterOn, settled, setUpSeen } from './parts.ts';
 
 type Resolve = (event: Event, ctx: GraphContext) => unknown;
+type Options = NonNullable<Parameters<typeof setUpSeen>[1]>;
 
 interface Result {
   readonly data?: { readonly see: { readonly said: unknown } | null } | null;
@@ -27,33 +24,12 @@ class Viewer extends FakeSubscriber {
   }
 }
 
-interface Options extends Partial<Pick<Binding, 'shares' | 'filter'>> {
-  readonly concurrency?: number;
-  readonly timeoutMs?: number;
-  /** The field has a scalar type that takes any value as it is. */
-  readonly isScalar?: boolean;
-}
-
-/** A group whose only field says what `resolve` makes of event and context. */
-function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = {}) {
-  const { concurrency = 10_000, timeoutMs = 60_000, isScalar = false, ...binding } = options;
-  const schema = buildSchema(
-    `scalar Any type Query { a: Int } type Subscription { see: Seen } type Seen { said: ${isScalar ? 'Any' : 'String'} }`,
-  );
-  attachResolvers(schema, {
-    Subscription: { see: (event) => event },
-    Seen: { said: ((event: Event, _args: unknown, ctx: GraphContext) => resolve(event, ctx)) as never },
-  });
-  const executor = executorFor(schema, { maskErrors: false });
-  const operation = prepared(executor, 'subscription { see { said } }');
-  const { hub, bus, value, metrics } = setUp({
-    executor,
-    binding: { field: 'see', key: undefined, ...binding },
-    concurrency,
-    timeoutMs,
-    maxWaiting: 100,
-  });
-  const add = (viewer: Json): Viewer => new Viewer(viewer).join(hub, operation);
+/** A group whose only field says what `resolve` makes of event and context. @param type of the field */
+function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = {}, type?: string) {
+  const said = (event: Event, _args: unknown, ctx: GraphContext) => resolve(event, ctx);
+  const bounds = { concurrency: 10_000, maxWaiting: 100 };
+  const { hub, bus, value, metrics, asked } = setUpSeen(said, { ...bounds, ...options }, type);
+  const add = (viewer: Json): Viewer => new Viewer(viewer).join(hub, asked);
   const subscribers = viewers.map(add);
   let offset = 0;
   const send = (event: Event): void => bus.carry('bids', (offset += 1), event);
@@ -65,8 +41,8 @@ function groupOf(resolve: Resolve, viewers: readonly Json[], options: Options = 
     await settled();
     return (await executions()) - before;
   };
-  const said = (): unknown[][] => subscribers.map((subscriber) => subscriber.said);
-  return { add, subscribers, send, cost, executions, said, metrics };
+  const heard = (): unknown[][] => subscribers.map((subscriber) => subscriber.said);
+  return { add, subscribers, send, cost, executions, said: heard, metrics };
 }
 
 const ROLES = ['bidder', 'agent', 'admin'];
@@ -124,10 +100,8 @@ test('viewers are read in more ways than a group keeps in mind, each again and a
   const viewers = [0, 1, 0].map((value) => Object.fromEntries(ways.map((way) => [`f${way}`, value])));
   const { cost, said } = groupOf((event, { viewer }) => viewer[`f${Number(event['way'])}`], viewers);
   for (const way of [...ways, ...ways]) assert.equal(await cost({ way }), 2);
-  assert.deepEqual(
-    said(),
-    ['0', '1', '0'].map((value) => Array(2 * ways.length).fill(value)),
-  );
+  const expected = ['0', '1', '0'].map((value) => Array(2 * ways.length).fill(value));
+  assert.deepEqual(said(), expected);
 });
 
 test('a subscriber that joins or leaves between events is added to or removed from its own bucket', async () => {
@@ -141,7 +115,7 @@ test('a subscriber that joins or leaves between events is added to or removed fr
 });
 
 test('sharing: NEVER executes for each subscriber alone, though resolvers read nothing of the viewer', async () => {
-  const { cost } = groupOf(() => 'same', people(20), { shares: false });
+  const { cost } = groupOf(() => 'same', people(20), { binding: { shares: false } });
   assert.equal(await cost({}), 20);
 });
 
@@ -151,13 +125,11 @@ test('a filter on the viewer runs once per distinct value, and its reads do not 
     asked += 1;
     return (event['watchers'] as number[]).includes((viewer as { id: number }).id);
   });
-  const { cost, said } = groupOf(() => 'seen', people(100), { filter });
+  const { cost, said } = groupOf(() => 'seen', people(100), { binding: { filter } });
   assert.equal(await cost({ watchers: upTo(50).map((id) => id * 2) }), 1);
   assert.equal(asked, 100);
-  assert.deepEqual(
-    said(),
-    people(100).map(({ id }) => (id > 0 && id % 2 === 0 ? ['seen'] : [])),
-  );
+  const watching = people(100).map(({ id }) => (id > 0 && id % 2 === 0 ? ['seen'] : []));
+  assert.deepEqual(said(), watching);
   assert.equal(await cost({ watchers: [] }), 0);
 });
 
@@ -190,26 +162,17 @@ test('a back end that is slow for one role delays subscribers of that role only,
   assert.deepEqual(said()[0], ['bidder 1', 'bidder 2']);
   send({ n: 3 });
   await gates.open('slow 3');
-  assert.deepEqual(
-    said(),
-    ROLES.map((role) => upTo(3).map((n) => `${role} ${n}`)),
-  );
+  const all = ROLES.map((role) => upTo(3).map((n) => `${role} ${n}`));
+  assert.deepEqual(said(), all);
 });
 
 test('reads after a wait split the subscribers that still share the execution', async () => {
-  const { said, cost } = groupOf(
-    async (_event, { viewer }) => {
-      const role = viewer['role'];
-      await Promise.resolve();
-      return `${String(role)} ${Number(viewer['id']) % 2}`;
-    },
-    [
-      { id: 0, role: 'a' },
-      { id: 1, role: 'a' },
-      { id: 0, role: 'a' },
-      { id: 0, role: 'b' },
-    ],
-  );
+  const viewers = ['0a', '1a', '0a', '0b'].map(([id = '', role = '']) => ({ id: Number(id), role }));
+  const { said, cost } = groupOf(async (_event, { viewer }) => {
+    const role = viewer['role'];
+    await Promise.resolve();
+    return `${String(role)} ${Number(viewer['id']) % 2}`;
+  }, viewers);
   assert.equal(await cost({}), 3);
   assert.deepEqual(said(), [['a 0'], ['a 1'], ['a 0'], ['b 0']]);
 });
@@ -229,10 +192,8 @@ test('when the subscriber that an execution is for leaves while it waits, no oth
       for (const go of waiting.splice(0)) go();
       await settled();
     }
-    assert.deepEqual(
-      said(),
-      people(count).map(({ id }) => (id === 0 ? [] : [`for ${id}`])),
-    );
+    const expected = people(count).map(({ id }) => (id === 0 ? [] : [`for ${id}`]));
+    assert.deepEqual(said(), expected);
   }
 });
 
@@ -244,7 +205,8 @@ test('reads of the viewer that happen only when the result is serialised count a
         return waits ? Promise.resolve().then(() => lazy) : lazy;
       },
       people(3),
-      { isScalar: true },
+      {},
+      'Any',
     );
     assert.equal(await cost({}), 3);
     assert.deepEqual(said(), [[0], [1], [2]]);
@@ -260,7 +222,7 @@ test('no execution is for a subscriber that has left, or that joined after the e
       return id;
     },
     people(20),
-    { shares: false, concurrency: 1 },
+    { binding: { shares: false }, concurrency: 1 },
   );
   send({});
   await settled();
@@ -277,7 +239,7 @@ test('a filter that throws rejects the event, and subscribers get the next one',
     if (event['n'] === 1) throw new Error('a scalar of the graph failed on purpose');
     return true;
   });
-  const { said, send } = groupOf((event) => event['n'], people(2), { filter });
+  const { said, send } = groupOf((event) => event['n'], people(2), { binding: { filter } });
   for (const n of [1, 2]) send({ n });
   await settled();
   assert.deepEqual(said(), [['2'], ['2']]);
@@ -367,7 +329,7 @@ for (const waits of [false, true]) {
       const random = Random.of(seed, 'viewers');
       const viewers = Array.from({ length: 25 }, () => randomViewer(random));
       const [shared, alone] = [true, false].map((shares) =>
-        groupOf(randomResolve(seed, waits), viewers, { shares }),
+        groupOf(randomResolve(seed, waits), viewers, { binding: { shares } }),
       ) as [ReturnType<typeof groupOf>, ReturnType<typeof groupOf>];
       for (const { send } of [shared, alone]) for (let n = 0; n < 6; n += 1) send({ n });
       while ([...shared.said(), ...alone.said()].some(({ length }) => length < 6)) await settled();
@@ -410,8 +372,7 @@ test('an execution that fails is an error for the subscribers that share it, and
   }, people(6));
   // graphql-js runs an operation again after compiled code had an error; here nothing is compiled yet.
   assert.equal(await cost({}), 3);
-  assert.deepEqual(
-    subscribers.map(({ results: [result] }) => result?.errors?.[0]?.message),
-    people(6).map(({ role }) => (role === 'agent' ? 'not for agents' : undefined)),
-  );
+  const errors = subscribers.map(({ results: [result] }) => result?.errors?.[0]?.message);
+  const expected = people(6).map(({ role }) => (role === 'agent' ? 'not for agents' : undefined));
+  assert.deepEqual(errors, expected);
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
 import test from 'node:test';
 import { recordedSpans } from '../../helpers/recorded-spans.ts';
-import { operation, settled, setUp, withResolvers } from './parts.ts';
+import { operation, settled, setUp } from './parts.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 const asked = operation();
 const TRACED = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
@@ -17,10 +18,8 @@ test('an event of a sampled trace has spans for each group: its dispatch, its ex
   const group = ['execute bid < dispatch bid', 'write bid < dispatch bid', 'dispatch bid < –'];
   assert.deepEqual(names(), [...group, ...group]);
   const writes = ended().filter(({ name }) => name === 'write bid');
-  assert.deepEqual(
-    writes.map(({ attributes }) => attributes['sluice.deliveries']),
-    [2, 1],
-  );
+  const deliveries = writes.map(({ attributes }) => attributes['sluice.deliveries']);
+  assert.deepEqual(deliveries, [2, 1]);
   assert.ok(ended().every((span) => span.spanContext().traceId === TRACED.traceparent.slice(3, 35)));
 });
 
@@ -36,7 +35,7 @@ test('an event without a trace has no spans, nor has one whose trace is not samp
 
 test('an execution that takes its time has its span until it is over, and fails with the code of its error', async () => {
   const { tracing, names, ended } = recordedSpans();
-  const { promise, resolve } = withResolvers();
+  const { promise, resolve } = deferred();
   const error = new GraphQLError('no seller', { extensions: { code: 'BACKEND_TIMEOUT' } });
   const slow = () => promise.then(() => ({ data: null, errors: [error] }));
   const { bus, join } = setUp({ tracing, execute: slow });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Drain } from '../../../src/server/drain.ts';
-import { deferred, silent } from './serve.ts';
+import { silent } from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 /** A drain whose steps each wait until the test lets them end. */
 function setUp({ leaves = true } = {}) {

@@ -8,17 +8,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { readBody } from '../../../src/server/body.ts';
 import { HttpServer } from '../../../src/server/http-server.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
-import {
-  ask,
-  deferred,
-  dial,
-  done,
-  listen,
-  serve,
-  silent,
-  upgradeRequest,
-  type ListenOptions,
-} from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
+import { ask, dial, done, listen, serve, silent, upgradeRequest, type ListenOptions } from './serve.ts';
 
 const never = (): AbortSignal => new AbortController().signal;
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import { deferred, dial, listen } from './serve.ts';
+import { dial, listen } from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
 const HELD = GET.replace('/', '/held');

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
 import { ownBytes } from '../../../src/support/byte-budget.ts';
 import { Changes } from '../../helpers/changes.ts';
-import { ask, deferred, dial, done, listen } from './serve.ts';
+import { ask, dial, done, listen } from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 /** Of a response that a system's buffers have no room for. */
 const BYTES = 10_000_000;

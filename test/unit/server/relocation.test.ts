@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Relocation } from '../../../src/server/relocation.ts';
-import { deferred, silent } from './serve.ts';
+import { silent } from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 const REASON = 'this pod hears nothing of Redis, though others do';
 

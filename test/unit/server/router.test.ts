@@ -5,7 +5,8 @@ import { createLog } from '../../../src/log.ts';
 import { readBody } from '../../../src/server/body.ts';
 import { Router, type Route } from '../../../src/server/router.ts';
 import { fileScope } from '../../helpers/scope.ts';
-import { ask, deferred, dial, errorOf, essence, listen, serve } from './serve.ts';
+import { ask, dial, errorOf, essence, listen, serve } from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 const routes: readonly Route[] = [
   { path: '/', methods: { GET: (_request, response) => void response.end('root') } },

@@ -91,15 +91,6 @@ export function errorOf({ body }: Answer): string {
   return (JSON.parse(body) as { error: string }).error;
 }
 
-/** `Promise.withResolvers`, which Node.js has from 22 on. */
-export function deferred<T = void>() {
-  const settle: { resolve?: (value: T) => void } = {};
-  const promise = new Promise<T>((resolve) => {
-    settle.resolve = resolve;
-  });
-  return { promise, resolve: (value: T) => settle.resolve?.(value) };
-}
-
 /** The head of a request to upgrade to WebSocket. */
 export const upgradeRequest = (path: string, headers = ''): string =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n${headers}\r\n`;

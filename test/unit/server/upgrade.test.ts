@@ -17,7 +17,8 @@ import {
 import { Turns, type Job } from '../../../src/support/turns.ts';
 import { Living } from '../../helpers/living.ts';
 import { range } from '../../helpers/numbers.ts';
-import { ask, deferred, dial, done, listen, silent, upgradeRequest } from './serve.ts';
+import { ask, dial, done, listen, silent, upgradeRequest } from './serve.ts';
+import { deferred } from '../../helpers/deferred.ts';
 
 interface Given extends Partial<Pick<UpgradeOptions, 'turns' | 'unavailable'>> {
   readonly checks?: readonly AdmissionCheck[];

@@ -3,13 +3,12 @@ import test from 'node:test';
 import { DueThrottles } from '../../../../src/hub/throttle/due-throttles.ts';
 import { UNITS } from '../../../../src/hub/work-budget.ts';
 import { createLog } from '../../../../src/log.ts';
-import { Flusher } from '../../../../src/transports/delivery/flusher.ts';
-import { settled } from '../parts.ts';
+import { settled, budgetOf } from '../parts.ts';
 
 const EVENT = UNITS.turn / 4;
 
 function setUp() {
-  const budget = new Flusher(Date.now, () => undefined);
+  const budget = budgetOf();
   const due = new DueThrottles(budget, createLog('silent'));
   const begun: string[] = [];
   const add = (name: string, count: number, fails = false): void => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { upTo } from '../../../helpers/numbers.ts';
-import { contextsOf, operation, settled, setUp } from '../parts.ts';
+import { operation, settled, setUp, nextGraph } from '../parts.ts';
 import { INTERVAL_MS, throttled } from './listener.ts';
 
 interface Result {
@@ -88,23 +88,18 @@ test('an event that is skipped counts with those for which it stands', async (t)
   assert.equal(numbers().length + leftOut() + skipped(), sent);
 });
 
-const never = (): never => assert.fail();
-
 test('where the graph is replaced by one without the field, what was held is delivered before the end', async (t) => {
   const { hub, publish, finish, numbers, subscriber } = start(t, 10);
   for (const n of upTo(8)) publish(`k${n}`);
-  const graph = { bindings: new Map(), hasResolvers: false };
-  const executor = { subscriptionField: never, execute: never, failure: never, unserialisable: never };
-  const { isDone } = hub.replaceGraph(
-    { graph, contexts: contextsOf(), executor },
-    () => new GraphQLError('it is gone'),
-  );
+  const next = nextGraph(() => assert.fail('nothing is executed'));
+  const { isDone } = hub.replaceGraph(next, () => new GraphQLError('it is gone'));
   assert.equal(subscriber.ended, undefined);
   assert.equal(isDone(), false);
   await finish();
   assert.deepEqual(numbers(), upTo(8));
+  const errors = subscriber.ended as readonly GraphQLError[] | undefined;
   assert.deepEqual(
-    (subscriber.ended as readonly GraphQLError[] | undefined)?.map(({ message }) => message),
+    errors?.map(({ message }) => message),
     ['it is gone'],
   );
   assert.equal(isDone(), true);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { deferred } from '../serve.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 
 interface Poller {
   isPaused: boolean;

@@ -9,7 +9,8 @@ import { debugRoutes, type DebugOptions } from '../../../../src/server/debug/rou
 import { readAllocationProfile, readCpuProfile } from '../../../helpers/devtools-files.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { fileScope, type Scope } from '../../../helpers/scope.ts';
-import { ask, deferred, dial, errorOf, essence, serve, silent } from '../serve.ts';
+import { ask, dial, errorOf, essence, serve, silent } from '../serve.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 
 const RECORDINGS = ['heap-snapshot', 'cpu-profile', 'allocation-profile'];
 const TABLES = ['connections', 'groups', 'channels', 'partitions'];

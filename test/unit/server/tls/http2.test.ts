@@ -22,7 +22,8 @@ import { createSecureServer } from '../../../../src/server/tls/secure-server.ts'
 import { selfSigned } from '../../../helpers/certificate.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { fileScope } from '../../../helpers/scope.ts';
-import { certificateIn, deferred, dial, done, listen, upgradeRequest, type ListenOptions } from '../serve.ts';
+import { certificateIn, dial, done, listen, upgradeRequest, type ListenOptions } from '../serve.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 
 /** As the server waits for a client to close its end of a connection. */
 const LINGER_MS = 5_000;

@@ -6,8 +6,8 @@ import { TokenRefusal } from '../../../../src/auth/refusal.ts';
 import { Turns, type Job } from '../../../../src/support/turns.ts';
 import { RequestBytes, type ReadBody } from '../../../../src/transports/http/request-bytes.ts';
 import type { HttpTransportOptions } from '../../../../src/transports/http/transport.ts';
-import { deferred } from '../../server/serve.ts';
 import { CLIENT, clientOn, post, resultOf, sourceOf, transports } from './whole.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 
 const schema = buildSchema('type Query { slow(of: [Int!]): String }');
 const field = schema.getQueryType()?.getFields()['slow'];

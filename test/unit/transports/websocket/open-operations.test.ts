@@ -7,7 +7,7 @@ import {
   type OperationsOwner,
 } from '../../../../src/transports/websocket/open-operations.ts';
 import { Tally, ViewerTally } from '../../../../src/transports/connections/viewers.ts';
-import { deferred } from '../../server/serve.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 
 interface Handed {
   readonly message: ClientMessage;

@@ -1,0 +1,7 @@
+/** `Promise.withResolvers`, which Node.js has from 22 on. A rejection that nobody waits for is none. */
+export function deferred<T = void>() {
+  const settle = {} as { resolve: (value: T) => void; reject: (error: Error) => void };
+  const promise = new Promise<T>((resolve, reject) => Object.assign(settle, { resolve, reject }));
+  promise.catch(() => undefined);
+  return { promise, ...settle };
+}
