@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { describeConfig, loadConfig } from '../../../src/config/config.ts';
-import { configWarnings } from '../../../src/config/warnings.ts';
+import { warningsOf } from './refused.ts';
 
 const AUTH_SECRET = 'a secret of at least thirty-two bytes';
 const AUTH_JWKS_URL = 'https://login.example/keys';
-
-const warnings = (env: Record<string, string>): string[] => configWarnings(env, loadConfig(env));
 
 const CONTRADICTIONS: readonly [Record<string, string>, string][] = [
   [{ AUTH_SECRET, AUTH_JWKS_URL }, 'AUTH_SECRET, AUTH_JWKS_URL: expected one of them, got 2'],
@@ -74,8 +72,8 @@ test('the secret is not printed with the settings', () => {
 });
 
 test('keys of a URL without an audience, or without TLS, are warned of', () => {
-  assert.deepEqual(warnings({ AUTH_JWKS_URL, AUTH_AUDIENCE: 'gateway' }), []);
-  assert.deepEqual(warnings({ AUTH_JWKS_URL: 'http://login.example/keys' }), [
+  assert.deepEqual(warningsOf({ AUTH_JWKS_URL, AUTH_AUDIENCE: 'gateway' }), []);
+  assert.deepEqual(warningsOf({ AUTH_JWKS_URL: 'http://login.example/keys' }), [
     'AUTH_JWKS_URL without https: others on the network can replace the keys',
     'AUTH_JWKS_URL without AUTH_AUDIENCE: tokens that were issued for other services are accepted',
   ]);
