@@ -1,12 +1,16 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A graph's folder outside the repository, with these files in it. It is removed with its scope. */
+/** A graph's folder outside the repository with these files, by their paths within it. It is removed with its scope. */
 export async function graphFolder(scope: Scope, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder(scope);
-  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
   return folder;
 }
 

@@ -4,7 +4,7 @@ import { replaceGraph } from '../../../src/gateway/replace-graph.ts';
 import type { GraphInForce } from '../../../src/gateway/graph-in-force.ts';
 import type { GraphMaker } from '../../../src/gateway/running-graph.ts';
 import { createLog } from '../../../src/log.ts';
-import { graphFolder } from '../graph/graph-folder.ts';
+import { graphFolder } from '../../helpers/graph-folder.ts';
 
 const SCHEMA = 'type Subscription { item: Item @event(topic: "items") } type Item { n: Int }';
 

@@ -94,12 +94,7 @@ async function resultOf(field: string, event: unknown, asked: Asked = {}): Promi
   assert.ok(type);
   const args = field === 'property_update' ? '' : '(auction_id: "auction-1")';
   const document = parse(`subscription { ${field}${args} ${selection ?? selectionOf(type)} }`);
-  return execute({
-    schema,
-    document,
-    rootValue: event,
-    contextValue: await contextOf(event, house, viewer),
-  });
+  return execute({ schema, document, rootValue: event, contextValue: await contextOf(event, house, viewer) });
 }
 
 /** In plain objects; fails if there are errors. */

@@ -8,7 +8,7 @@ import { loadGraph } from '../../../src/graph/loader/load-graph.ts';
 import { Group } from '../../../src/hub/group.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';
-import { graphFolder } from '../graph/graph-folder.ts';
+import { graphFolder } from '../../helpers/graph-folder.ts';
 import { FakeSubscriber, setUp } from './parts.ts';
 
 /** A graph with `@auth`, loaded from its schema, with the parts that execute it. */

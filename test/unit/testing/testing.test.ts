@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { testGateway, type TestGateway, type TestGatewayOptions } from '../../../src/testing/testing.ts';
-import { graphFolder } from '../graph/graph-folder.ts';
+import { graphFolder } from '../../helpers/graph-folder.ts';
 
 const FILES = {
   'schema.graphql': `
@@ -160,9 +160,7 @@ describe('testGateway', () => {
     await assert.rejects(gateway.query('{ now }', { viewer }), misplaced);
     assert.throws(
       () => gateway.subscribe('subscription ($id: ID) { bid(auction_id: $id) { amount } }', { ids: 7 }),
-      {
-        message: 'expected variables that the operation declares (id), got ids',
-      },
+      { message: 'expected variables that the operation declares (id), got ids' },
     );
     const options: object = { viwer: viewer, as: 'ADMIN' };
     const unknown = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { it } from 'node:test';
 import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 /** Stands before what is pointed at, in a schema or in code. */
 const MARK = /›/g;

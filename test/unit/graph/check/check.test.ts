@@ -4,7 +4,7 @@ import { describe, it, test } from 'node:test';
 import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
 import { formatDiagnostic } from '../../../../src/graph/diagnostic.ts';
 import { bid, graphJs, testCases, testDirectives, type Case } from './cases.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const BIDS = '@event(topic: "bids")';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { writeTypes } from '../../../../src/graph/codegen/write-types.ts';
 import { asProject, typecheck } from '../../../helpers/typecheck.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const SCHEMA = `
 scalar Time

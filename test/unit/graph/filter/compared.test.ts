@@ -5,7 +5,7 @@ import { bothFilters } from '../../../../src/graph/auth/subscription.ts';
 import type { Arguments } from '../../../../src/graph/graph.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 /** What a field with these directives compares, in short: `@filter amount gte $n(100): 42 fails`. */
 async function comparedBy(t: TestContext, directives: string, args: Arguments = {}) {

@@ -5,7 +5,7 @@ import type { Event } from '../../../../src/events/event.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import { FilterIndex } from '../../../../src/hub/filter-index.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const ARGUMENTS = `
   n: Int, m: Int, text: String, texts: [String], id: ID, ids: [ID!], state: State, states: [State!], flag: Boolean, day: Day

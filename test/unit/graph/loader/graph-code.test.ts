@@ -11,7 +11,7 @@ import { buildGraph } from '../../../../src/graph/loader/build-graph.ts';
 import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { temporaryFolder } from '../../../helpers/temporary-folder.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const SCHEMA = `type Subscription { bid: Bid @event(topic: "bids") }
 type Bid { amount: Int, note: String }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const MINUTES_2 = 120_000;
 const DAY = 86_400_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { execute, graphqlSync, parse, type GraphQLSchema } from 'graphql';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const SCHEMA = `
 type Subscription {

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { getIntrospectionQuery, graphqlSync, type IntrospectionQuery } from 'graphql';
 import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
-import { graphFolder } from '../graph-folder.ts';
+import { graphFolder } from '../../../helpers/graph-folder.ts';
 
 const ORDERS = `type Subscription {
   order_placed(order_id: ID!): Order @event(topic: "orders", key: "order_id")
