@@ -27,18 +27,12 @@ interface Read {
   readonly end: (error?: Error) => void;
 }
 
+const LOG = { partition: 0, log: 'id/0', leaderEpoch: 3, lastEpoch: 3, lastFrom: undefined };
+
 /** Up to `next`, all of the only partition of `bids` has been published. */
 const consumed = (next: number, others: Partial<ConsumedPartition> = {}): ConsumedTopic[] => {
-  const held = {
-    partition: 0,
-    assignedAt: 7,
-    start: 0,
-    log: 'id/0',
-    leaderEpoch: 3,
-    lastEpoch: 3,
-    lastFrom: undefined,
-  };
-  return [{ topic: 'bids', count: 1, partitions: [{ ...held, next, until: next, ...others }] }];
+  const partition = { ...LOG, assignedAt: 7, start: 0, next, until: next, ...others };
+  return [{ topic: 'bids', count: 1, partitions: [partition] }];
 };
 
 const notJoined = (): void => assert.fail('expected the channel of positions to be joined');
@@ -140,15 +134,7 @@ async function blinked(t: TestContext, options?: Parameters<typeof setUp>[1]) {
   return parts;
 }
 
-const RANGE: LogRange = {
-  partition: 0,
-  log: 'id/0',
-  leaderEpoch: 3,
-  from: 2,
-  until: 6,
-  lastEpoch: 3,
-  lastFrom: undefined,
-};
+const RANGE: LogRange = { ...LOG, from: 2, until: 6 };
 
 test('what a pod has missed is read before what it hears over the next connection', async (t) => {
   const { hear, heard, answer, told } = await blinked(t);
@@ -214,6 +200,8 @@ test('a connection that is lost while it is read is healed from where the first 
   assert.deepEqual(read?.ranges, [{ ...RANGE, until: 9 }]);
 });
 
+type Happening = readonly [what: string, happen: (parts: Awaited<ReturnType<typeof setUp>>) => unknown];
+
 for (const [what, happen] of [
   ['the log is another one', async ({ answer }) => void (await answer(consumed(6, { log: 'id/1' })))],
   ['no pod answers', async ({ pass }) => pass(6_000)],
@@ -244,7 +232,7 @@ for (const [what, happen] of [
       read?.end(new Error('too much'));
     },
   ],
-] as const satisfies (readonly [string, (parts: Awaited<ReturnType<typeof setUp>>) => Promise<void>])[]) {
+] as const satisfies Happening[]) {
   test(`it is told, and listening goes on, where ${what}`, async (t) => {
     const parts = await blinked(t);
     parts.hear('7');
@@ -389,7 +377,7 @@ for (const [what, happen] of [
     },
   ],
   ['that was just heard', ({ positions }) => positions(consumed(8, { assignedAt: 9, start: 8 }))],
-] as const satisfies (readonly [string, (parts: Awaited<ReturnType<typeof setUp>>) => unknown])[]) {
+] as const satisfies Happening[]) {
   test(`a topic is not held where ${what}: versions tell what may be missed`, async (t) => {
     const parts = await setUp(t);
     happen(parts);

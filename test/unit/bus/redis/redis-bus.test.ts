@@ -206,7 +206,7 @@ test('a connection that is being made is not made anew for the silence of the on
   redis.listening.isPaused = true;
   await beat();
   redis.listening.lose();
-  for (let beats = 0; beats < 6; beats += 1) await beat();
+  await beat(6);
   assert.equal(redis.listening.reconnects, 0);
 });
 

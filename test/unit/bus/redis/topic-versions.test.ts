@@ -20,10 +20,12 @@ function setUp() {
     refusal: undefined as string | undefined,
     reply: { value: 'OK' } as Reply,
     sent: [] as Command[],
+    transacted: [] as Command[],
   };
   const connection = {
     transact: async (commands: readonly Command[]) => {
       if (redis.refusal !== undefined) throw new TransactionRefused(redis.refusal);
+      redis.transacted.push(...commands);
       return commands.map(() => ({ value: 'OK' }));
     },
     send: async (commands: readonly Command[]) => {
@@ -31,7 +33,7 @@ function setUp() {
       return commands.map(() => redis.reply);
     },
   } as unknown as CommandConnection;
-  const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: () => undefined };
+  const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: async () => false };
   return { redis, versions: new TopicVersions({ connection, names: new BusNames(''), ...others }) };
 }
 
@@ -80,16 +82,8 @@ test('nothing is sent to give no topic a version, nor where Redis does not permi
 
 test('of a topic with history, what was published without it counts as lost where the version is another', async () => {
   for (const isKept of [true, false]) {
-    const announced: Command[] = [];
-    const connection = {
-      transact: async (commands: readonly Command[]) => {
-        announced.push(...commands.filter(([name]) => name === 'PUBLISH'));
-        return commands.map(() => ({ value: 'OK' }));
-      },
-      send: async (commands: readonly Command[]) => commands.map(() => ({ value: 'of another pod' })),
-    } as unknown as CommandConnection;
-    const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: async () => false };
-    const versions = new TopicVersions({ connection, names: new BusNames(''), ...others });
+    const { redis, versions } = setUp();
+    redis.reply = { value: 'of another pod' };
     if (!isKept) await versions.run('bids', [], async () => []);
     // A script that succeeds later knows nothing of it.
     await versions.runScript(
@@ -98,6 +92,7 @@ test('of a topic with history, what was published without it counts as lost wher
       () => undefined,
     );
     await versions.announceLost();
+    const announced = redis.transacted.filter(([name]) => name === 'PUBLISH');
     assert.deepEqual(announced, isKept ? [] : [['PUBLISH', '@gaps', '["bids"]']]);
   }
 });
