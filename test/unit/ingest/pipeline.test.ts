@@ -247,9 +247,7 @@ for (const [what, decode, reason] of faults) {
 test('the event that decode returns is not changed, and dates in it become text', () => {
   const shared = Object.freeze({ aList: Object.freeze([{ innerKey: new Date(0) }]) });
   const { opened } = pipelineOf(topic('bids', { decode: () => shared as never }));
-  assert.deepEqual(eventOf(opened(record('x'))), {
-    a_list: [{ inner_key: '1970-01-01T00:00:00.000Z' }],
-  });
+  assert.deepEqual(eventOf(opened(record('x'))), { a_list: [{ inner_key: '1970-01-01T00:00:00.000Z' }] });
 });
 
 /** Faults that are found when the event is opened; those of the other messages of `poison` are found before. */

@@ -11,10 +11,7 @@ test('a span goes on with the trace that it is given, and hands it on with its o
   const from = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'shop=a1,other=b2' };
   const span = tracing.begin('process bids', 'CONSUMER', {}, from);
   const spanId = span?.loggedIds.span_id;
-  assert.deepEqual(span?.fields, {
-    traceparent: `00-${TRACE}-${spanId}-01`,
-    tracestate: 'shop=a1,other=b2',
-  });
+  assert.deepEqual(span?.fields, { traceparent: `00-${TRACE}-${spanId}-01`, tracestate: 'shop=a1,other=b2' });
   span.end();
   assert.equal(ended()[0]?.parentSpanContext?.spanId, SPAN);
   assert.equal(ended()[0]?.spanContext().traceId, TRACE);

@@ -5,6 +5,10 @@ import type {
   MemberOptions,
   PartitionPosition,
 } from '../../../../src/ingest/kafka/driver.ts';
+import { KafkaSource, type KafkaSourceOptions } from '../../../../src/ingest/kafka/source.ts';
+import { Metrics } from '../../../../src/metrics.ts';
+import { roomForRecords, SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
+import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
 
 /** A Kafka that assigns partitions and hands batches over when the test says so. */
 export class FakeDriver implements KafkaDriver {
@@ -32,3 +36,17 @@ export class FakeDriver implements KafkaDriver {
     };
   }
 }
+
+/** A source of these topics, with all that it needs and the test does not name. */
+export const kafkaSource = (names: readonly string[], options: Partial<KafkaSourceOptions> = {}) =>
+  new KafkaSource({
+    settings: SOURCE_SETTINGS,
+    topics: topics(...names.map((name) => topic(name))),
+    publisher: new RecordingPublisher(),
+    metrics: new Metrics(),
+    log: readableLog().log,
+    records: roomForRecords(),
+    broadcast: false,
+    driver: new FakeDriver(),
+    ...options,
+  });

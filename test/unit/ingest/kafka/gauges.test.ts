@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { KafkaSource } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
-import { SOURCE_SETTINGS, roomForRecords } from '../../../helpers/source-settings.ts';
-import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
+import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
+import { RecordingPublisher } from '../parts.ts';
 import { events, FakeBatch } from './batch-parts.ts';
-import { FakeDriver } from './fake-driver.ts';
+import { FakeDriver, kafkaSource } from './fake-driver.ts';
 import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 const SESSION_TIMEOUT_MS = 10_000;
@@ -17,14 +16,10 @@ async function consuming(t: TestContext) {
   const driver = new FakeDriver();
   const metrics = new Metrics();
   const publisher = new RecordingPublisher();
-  const source = new KafkaSource({
+  const source = kafkaSource(['bids', 'asks'], {
     settings: { ...SOURCE_SETTINGS, KAFKA_SESSION_TIMEOUT_MS: SESSION_TIMEOUT_MS },
-    topics: topics(topic('bids'), topic('asks')),
     publisher,
     metrics,
-    log: readableLog().log,
-    records: roomForRecords(),
-    broadcast: false,
     driver,
     clock: {
       now: () => clock.time,

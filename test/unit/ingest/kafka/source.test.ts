@@ -1,34 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KafkaSource, type KafkaSourceOptions } from '../../../../src/ingest/kafka/source.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { stillClock } from '../../support/still-clock.ts';
-import { SOURCE_SETTINGS, roomForRecords } from '../../../helpers/source-settings.ts';
-import { readableLog, RecordingPublisher, topic, topics } from '../parts.ts';
-import { FakeDriver } from './fake-driver.ts';
+import { SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
+import { readableLog } from '../parts.ts';
+import { FakeDriver, kafkaSource } from './fake-driver.ts';
 import { turnsUntil } from '../../../helpers/turns-until.ts';
-
-const ingestOf = (names: string[], others: Partial<KafkaSourceOptions> = {}) =>
-  new KafkaSource({
-    settings: SOURCE_SETTINGS,
-    topics: topics(...names.map((name) => topic(name))),
-    publisher: new RecordingPublisher(),
-    metrics: new Metrics(),
-    log: readableLog().log,
-    records: roomForRecords(),
-    broadcast: false,
-    driver: new FakeDriver(),
-    ...others,
-  });
 
 test('a dead-letter topic that a subscription field reads is refused', () => {
   const settings = { ...SOURCE_SETTINGS, DEAD_LETTER_TOPIC: 'bids' };
   const refusal = { code: 'BAD_SETTINGS', message: /DEAD_LETTER_TOPIC/ };
-  assert.throws(() => ingestOf(['bids'], { settings }), refusal);
+  assert.throws(() => kafkaSource(['bids'], { settings }), refusal);
 });
 
 test('a graph without topics is ready at once', async () => {
-  const ingest = ingestOf([]);
+  const ingest = kafkaSource([]);
   assert.equal(ingest.notReady(), 'joining');
   await ingest.start();
   assert.equal(ingest.notReady(), undefined);
@@ -39,7 +25,7 @@ test('the group is joined once the bus has been reached, and not before', async 
   const driver = new FakeDriver();
   let reason: string | undefined = 'Redis has not been reached yet';
   const { clock, sleeps, wakeAll } = stillClock();
-  const ingest = ingestOf(['bids'], { driver, clock, mayNotJoin: () => reason });
+  const ingest = kafkaSource(['bids'], { driver, clock, mayNotJoin: () => reason });
   t.after(() => ingest.stop());
   await ingest.start();
   const wake = async (): Promise<void> => {
@@ -67,7 +53,7 @@ test('a source that has not reached Kafka yet says so, and why, in one line for 
     if (reason === undefined) return [];
     throw new Error(reason);
   };
-  const ingest = ingestOf(['bids'], { driver, clock, log });
+  const ingest = kafkaSource(['bids'], { driver, clock, log });
   t.after(() => ingest.stop());
   await ingest.start();
   for (const reason of reasons) {
@@ -94,7 +80,7 @@ async function lacking(missing: readonly string[], settings = SOURCE_SETTINGS) {
   const { clock, sleeps, wakeAll } = stillClock();
   const { log, lines } = readableLog();
   const metrics = new Metrics();
-  const source = ingestOf(['bids', 'users'], { driver, clock, log, metrics, settings });
+  const source = kafkaSource(['bids', 'users'], { driver, clock, log, metrics, settings });
   await source.start();
   const look = async (): Promise<void> => {
     await turnsUntil(() => sleeps.length > 0);
@@ -173,7 +159,7 @@ test('what others may read again is of partitions of which the group has confirm
   const driver = new FakeDriver();
   const { clock } = stillClock();
   let now = 1_000;
-  const source = ingestOf(['bids'], { driver, clock: { ...clock, now: () => now } });
+  const source = kafkaSource(['bids'], { driver, clock: { ...clock, now: () => now } });
   t.after(() => source.stop());
   await source.start();
   await turnsUntil(() => driver.options !== undefined);
