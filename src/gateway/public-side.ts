@@ -215,7 +215,7 @@ export async function createPublicSide(
       admission,
       turns,
       unavailable: () => publicServer.unavailable(),
-      accept: (request, socket, head) => sockets.accept(request, socket, head),
+      accept: (request, socket, head) => sockets.accept(request, socket, head, addresses.addressOf(socket)),
       log: httpLog,
     }).handle,
   });

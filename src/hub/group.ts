@@ -43,6 +43,7 @@ export class Group {
   #events = 0;
   /** `MessageInHand` notes here which message the group was handed last. */
   reached = 0;
+  client: string | undefined; // See JoinOptions; of the subscriber that has opened it.
 
   /** @param isReplay see `beginReplay` */
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
@@ -292,8 +293,8 @@ export class Group {
     pending.trace = trace;
     const isKept = isRecorded && plan.shares;
     const execution = new SharedExecution(this.#parts, message, scope, pending, isKept, trace);
-    const isWholeGroup = subscribers === this.#subscribers;
-    if (plan.shares) execution.start({ subscribers, isWholeGroup, agreedReads: undefined });
+    const part = { subscribers, isWholeGroup: subscribers === this.#subscribers, agreedReads: undefined };
+    if (plan.shares) execution.start(part);
     else execution.startUnshared(subscribers);
     if (!pending.done) order.track(pending);
   }

@@ -1,3 +1,5 @@
+import { ClientShares } from '../support/client-shares.ts';
+
 /** What a word of a document takes in memory when it is parsed: measured, 170 to 250, as most are fields. */
 const BYTES_OF_WORD = 200;
 
@@ -7,8 +9,10 @@ interface Parsed {
 
 /** The documents of all groups, each counted once: clients may make up new ones, and each is in memory as long as it is in use. */
 export class HeldDocuments {
-  readonly #held = new Set<Parsed>();
+  /** Each with the client that has asked for it first, as far as that is known. */
+  readonly #held = new Map<Parsed, string | undefined>();
   readonly #most: number;
+  #shares = new ClientShares();
   #bytes = 0;
 
   /** @param most bytes that all of them may take */
@@ -21,19 +25,32 @@ export class HeldDocuments {
     return !this.#held.has(operation) && this.#bytes + bytesOf(operation) > this.#most;
   }
 
-  add(operation: Parsed): void {
+  /** Whether one more is beyond the client's share of the room that there is. */
+  isBeyondShare(operation: Parsed, client: string | undefined): boolean {
+    const free = this.#most - this.#bytes;
+    return !this.#held.has(operation) && bytesOf(operation) > this.#shares.roomOf(client, free);
+  }
+
+  add(operation: Parsed, client?: string): void {
     if (this.#held.has(operation)) return;
-    this.#held.add(operation);
-    this.#bytes += bytesOf(operation);
+    this.#held.set(operation, client);
+    this.#count(client, bytesOf(operation));
   }
 
   delete(operation: Parsed): void {
-    if (this.#held.delete(operation)) this.#bytes -= bytesOf(operation);
+    const client = this.#held.get(operation);
+    if (this.#held.delete(operation)) this.#count(client, -bytesOf(operation));
   }
 
   clear(): void {
     this.#held.clear();
     this.#bytes = 0;
+    this.#shares = new ClientShares();
+  }
+
+  #count(client: string | undefined, bytes: number): void {
+    this.#bytes += bytes;
+    this.#shares.count(client, bytes);
   }
 }
 

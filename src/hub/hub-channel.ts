@@ -11,4 +11,6 @@ export interface HubChannel extends RecordedChannel {
   readonly subscription: Subscription;
   /** How long the bus keeps its messages after it has been left, in ms; 0: it keeps none. */
   readonly keptMs: number;
+  /** That has asked for it first, as far as that is known: it counts for this one as long as it is here. */
+  readonly client: string | undefined;
 }

@@ -1,5 +1,6 @@
 import type { Bus } from '../bus/bus.ts';
 import { interestMs, type HistorySettings } from '../events/history-settings.ts';
+import { ClientShares } from '../support/client-shares.ts';
 import { ChannelGroups } from './channel-groups.ts';
 import { ChannelOffsets } from './dedupe.ts';
 import type { Group } from './group.ts';
@@ -17,6 +18,12 @@ interface ChannelServices extends KeptLimits {
   readonly now: () => number;
 }
 
+/** How many further channels the bus may be subscribed to, and how many further ones may be kept. */
+interface Room {
+  readonly channels: number;
+  readonly kept: number;
+}
+
 /** What a plan needs that is not there yet. */
 export interface Needed {
   /** Channels that are not subscribed to. */
@@ -32,6 +39,7 @@ export class HubChannels {
   readonly #services: ChannelServices;
   readonly #byName = new Map<string, HubChannel>();
   readonly #kept: KeptChannels;
+  readonly #shares = new ClientShares();
 
   constructor(services: ChannelServices) {
     this.#services = services;
@@ -42,9 +50,14 @@ export class HubChannels {
     return this.#byName;
   }
 
-  /** How many further ones the bus may be subscribed to, and how many further ones may be kept. */
-  get room(): { readonly channels: number; readonly kept: number } {
+  get room(): Room {
     return { channels: this.#services.bus.room ?? Infinity, kept: this.#kept.room };
+  }
+
+  /** Of this room, what a client may take. */
+  roomOf(client: string | undefined): Room {
+    const { channels, kept } = this.room;
+    return { channels: this.#shares.roomOf(client, channels), kept: this.#kept.shares.roomOf(client, kept) };
   }
 
   neededFor({ topic, channels }: SubscriptionPlan): Needed {
@@ -66,17 +79,18 @@ export class HubChannels {
   add(group: Group): void {
     const { topic, channels } = group.plan;
     for (const name of channels) {
-      const channel = this.#byName.get(name) ?? this.#listen(topic, name);
+      const channel = this.#byName.get(name) ?? this.#listen(topic, name, group.client);
       channel.groups.add(group);
     }
   }
 
   delete(group: Group): void {
-    for (const { name, groups, subscription, keptMs } of this.of(group.plan)) {
+    for (const { name, groups, subscription, keptMs, client } of this.of(group.plan)) {
       if (!groups.delete(group) || groups.size > 0) continue;
       this.#byName.delete(name);
       subscription.leave();
-      if (keptMs > 0) this.#kept.left(name, keptMs);
+      this.#shares.count(client, -1);
+      if (keptMs > 0) this.#kept.left(name, keptMs, client);
     }
   }
 
@@ -85,7 +99,7 @@ export class HubChannels {
     for (const { groups } of this.#byName.values()) groups.renewed();
   }
 
-  #listen(topic: string, name: string): HubChannel {
+  #listen(topic: string, name: string, client: string | undefined): HubChannel {
     const { bus, carries } = this.#services;
     const channel: HubChannel = {
       name,
@@ -93,10 +107,12 @@ export class HubChannels {
       offsets: new ChannelOffsets(),
       recording: undefined,
       keptMs: this.#keptMs(topic),
+      client,
       subscription: bus.subscribe(topic, name, (payload) => carries(channel, payload)),
     };
     this.#byName.set(name, channel);
-    if (channel.keptMs > 0) this.#kept.subscribed(name);
+    this.#shares.count(client, 1);
+    if (channel.keptMs > 0) this.#kept.subscribed(name, client);
     return channel;
   }
 

@@ -52,6 +52,8 @@ export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
 
 /** How a subscriber joins. */
 export interface JoinOptions {
+  /** See ClientShares. */
+  readonly client?: string | undefined;
   /** Asked when it is known what the subscriber asks for. */
   readonly admits?: Admits;
   /** Told that the viewer may not hold it. */

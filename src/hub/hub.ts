@@ -2,6 +2,7 @@ import { GraphQLError } from 'graphql';
 import { NoHistory } from '../bus/history.ts';
 import { MessageDecoder, type Message } from '../events/message.ts';
 import type { Operation } from '../executor/operation.ts';
+import { ClientShares } from '../support/client-shares.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
 import { Backlog } from './backlog.ts';
 import { variablesKey } from './group-key.ts';
@@ -39,6 +40,7 @@ export class Hub {
   readonly #resumes: Resumes;
   readonly #gaps: Gaps;
   #variables = 0; // `variablesSize` of all groups.
+  readonly #variableShares = new ClientShares();
   readonly #documents: HeldDocuments;
   readonly inspector: HubInspector;
 
@@ -108,7 +110,7 @@ export class Hub {
     operation: Operation,
     variables: Readonly<Record<string, unknown>>,
     subscriber: Subscriber,
-    { admits, refused, keeps, cursor }: JoinOptions = {},
+    { client, admits, refused, keeps, cursor }: JoinOptions = {},
   ): Group | readonly GraphQLError[] {
     const key = variablesKey(operation.variableNames, variables);
     const known = this.#groups.get(operation)?.get(key);
@@ -116,7 +118,7 @@ export class Hub {
     if (!('operation' in plan)) return plan;
     const unauthorised = plan.refusal?.(subscriber.viewer);
     if (unauthorised !== undefined) refused?.(plan, unauthorised);
-    const refusal = unauthorised ?? admits?.(plan) ?? (known ? undefined : this.#noRoomFor(plan));
+    const refusal = unauthorised ?? admits?.(plan) ?? (known ? undefined : this.#noRoomFor(plan, client));
     if (refusal !== undefined) return [refusal];
     const group = known ?? new Group(plan, this.#services);
     const { inHand } = this.#lasting;
@@ -127,6 +129,7 @@ export class Hub {
     if (known === undefined) {
       const { kept, countsFor } = this.#channels.neededFor(plan);
       if (kept.length > 0) keeps?.(kept, countsFor);
+      group.client = client;
       this.#open(group);
     }
     if (isResumed) this.#resumes.begin(group, subscriber, cursor, this.#channels.joined(plan));
@@ -179,10 +182,11 @@ export class Hub {
     return [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
   }
 
-  #noRoomFor(plan: SubscriptionPlan): GraphQLError | undefined {
+  #noRoomFor(plan: SubscriptionPlan, client: string | undefined): GraphQLError | undefined {
     const { metrics, maxVariables = Infinity } = this.#options;
-    const [channels, documents] = [this.#channels, this.#documents];
-    return groupRefusal(plan, { channels, variables: this.#variables, maxVariables, documents }, metrics);
+    const [channels, documents, shares] = [this.#channels, this.#documents, this.#variableShares];
+    const held = { channels, variables: this.#variables, maxVariables, shares, documents };
+    return groupRefusal(plan, client, held, metrics);
   }
 
   #tellGap(topic: string): void {
@@ -195,7 +199,7 @@ export class Hub {
 
   #open(group: Group): void {
     this.#register(group);
-    this.#variables += variablesSize(group.plan.key);
+    this.#countVariables(group, 1);
     this.#options.metrics.groups.inc();
     this.#channels.add(group);
     void this.#channels.joined(group.plan).then(
@@ -204,10 +208,16 @@ export class Hub {
     );
   }
 
+  #countVariables({ plan, client }: Group, times: 1 | -1): void {
+    const change = times * variablesSize(plan.key);
+    this.#variables += change;
+    this.#variableShares.count(client, change);
+  }
+
   #register(group: Group): void {
     const { operation, key } = group.plan;
     const groups = this.#groups.get(operation) ?? new Map<string, Group>();
-    this.#documents.add(operation);
+    this.#documents.add(operation, group.client);
     this.#groups.set(operation, groups.set(key, group));
   }
 
@@ -216,7 +226,7 @@ export class Hub {
     const { operation, key } = group.plan;
     const groups = this.#groups.get(operation);
     groups?.delete(key);
-    this.#variables -= variablesSize(key);
+    this.#countVariables(group, -1);
     if (groups?.size === 0 && this.#groups.delete(operation)) this.#documents.delete(operation);
     this.#options.metrics.groups.dec();
     this.#channels.delete(group);

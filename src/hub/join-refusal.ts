@@ -1,27 +1,35 @@
 import { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics.ts';
+import type { ClientShares } from '../support/client-shares.ts';
 import type { HeldDocuments } from './held-documents.ts';
 import type { HubChannels } from './hub-channels.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 
 /** What all groups of the process hold, and may hold. */
 interface Held {
-  readonly channels: Pick<HubChannels, 'room' | 'neededFor'>;
+  readonly channels: Pick<HubChannels, 'room' | 'roomOf' | 'neededFor'>;
   /** Size of all groups' variables. */
   readonly variables: number;
   readonly maxVariables: number;
-  readonly documents: Pick<HeldDocuments, 'isTooMuch'>;
+  readonly shares: Pick<ClientShares, 'roomOf'>;
+  readonly documents: Pick<HeldDocuments, 'isTooMuch' | 'isBeyondShare'>;
 }
 
-/** Why a new group can't be opened: the process holds as much as it may. Undefined if it can. */
+/**
+ * Why a new group can't be opened: the process holds as much as it may, or as much for the client. Undefined if it can.
+ *
+ * @param client see JoinOptions
+ */
 export function groupRefusal(
   plan: SubscriptionPlan,
-  { channels, variables, maxVariables, documents }: Held,
+  client: string | undefined,
+  { channels, variables, maxVariables, shares, documents }: Held,
   metrics: Pick<Metrics, 'refused'>,
 ): GraphQLError | undefined {
-  const { room } = channels;
+  const own = channels.roomOf(client);
   const count = plan.channels.length;
-  if (count > room.channels || count > room.kept) {
+  if (count > own.channels || count > own.kept) {
+    const { room } = channels;
     const needed = channels.neededFor(plan);
     if (needed.channels > room.channels) {
       metrics.refused('channels');
@@ -35,16 +43,34 @@ export function groupRefusal(
         `expected at most ${room.kept} more channels with history in this process, those included that it has left and whose history is kept, got ${needed.kept.length}`,
       );
     }
+    if (needed.channels > own.channels || needed.kept.length > own.kept) {
+      return beyondShare('channels', metrics);
+    }
   }
-  if (variables + variablesSize(plan.key) > maxVariables) {
+  const size = variablesSize(plan.key);
+  if (variables + size > maxVariables) {
     metrics.refused('variables');
     return podFull('expected variables that this pod has memory for, got more');
   }
+  if (size > shares.roomOf(client, maxVariables - variables)) return beyondShare('variables', metrics);
   if (documents.isTooMuch(plan.operation)) {
     metrics.refused('documents');
     return podFull('expected a document that this pod has memory for, or that is in use, got another');
   }
+  if (documents.isBeyondShare(plan.operation, client)) return beyondShare('documents', metrics);
   return undefined;
+}
+
+/**
+ * Of a cap that all clients of a pod have in common, of which there is something left for others.
+ *
+ * @param what it has room for
+ */
+export function beyondShare(what: string, metrics: Pick<Metrics, 'refused'>): GraphQLError {
+  metrics.refused('share_of_client');
+  return podFull(
+    `expected a client to take at most three times what this process has left for ${what}, got more`,
+  );
 }
 
 /** What an empty object or list takes in memory beyond its text. */

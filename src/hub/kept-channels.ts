@@ -1,9 +1,17 @@
+import { ClientShares } from '../support/client-shares.ts';
+
 /** How many channels may be kept, and for how long after they have been left. */
 export interface KeptLimits {
   /** Default: no limit. */
   readonly maxKept?: number;
   /** How long the bus stays subscribed to a channel that has been left: ms. Default: not at all. */
   readonly lingerMs?: number;
+}
+
+/** A channel that has been left. */
+interface LeftChannel {
+  readonly until: number;
+  readonly client: string | undefined;
 }
 
 /**
@@ -15,8 +23,10 @@ export class KeptChannels {
   readonly #limits: Required<KeptLimits>;
   readonly #now: () => number;
   #subscribed = 0;
-  /** When their times end, by how long they are kept: each in the order in which that is. */
-  readonly #left = new Map<number, Map<string, number>>();
+  /** By how long they are kept: each in the order in which their times end. */
+  readonly #left = new Map<number, Map<string, LeftChannel>>();
+  /** Of clients, also after they have gone. */
+  readonly shares = new ClientShares();
 
   /** @param now ms, of a monotonic clock */
   constructor({ maxKept = Infinity, lingerMs = 0 }: KeptLimits, now: () => number) {
@@ -35,7 +45,7 @@ export class KeptChannels {
   /** Whether the channel, which this pod is not subscribed to, is kept since it was. */
   has(name: string): boolean {
     const now = this.#now();
-    for (const names of this.#left.values()) if ((names.get(name) ?? 0) > now) return true;
+    for (const names of this.#left.values()) if ((names.get(name)?.until ?? 0) > now) return true;
     return false;
   }
 
@@ -44,27 +54,37 @@ export class KeptChannels {
     return this.#limits.lingerMs + keptMs;
   }
 
-  subscribed(name: string): void {
+  /** @param client see JoinOptions */
+  subscribed(name: string, client?: string): void {
     this.#subscribed += 1;
-    for (const names of this.#left.values()) names.delete(name);
+    this.shares.count(client, 1);
+    for (const names of this.#left.values()) this.#forget(name, names);
   }
 
-  /** @param keptMs how long it is kept from when the bus has left it */
-  left(name: string, keptMs: number): void {
+  /**
+   * @param keptMs how long it is kept from when the bus has left it
+   * @param client that it was subscribed to for
+   */
+  left(name: string, keptMs: number, client?: string): void {
     this.#subscribed -= 1;
     this.#forgetOld();
-    const names = this.#left.get(keptMs) ?? new Map<string, number>();
-    this.#left.set(keptMs, names.set(name, this.#now() + this.countsFor(keptMs)));
+    const names = this.#left.get(keptMs) ?? new Map<string, LeftChannel>();
+    this.#left.set(keptMs, names.set(name, { until: this.#now() + this.countsFor(keptMs), client }));
   }
 
   #forgetOld(): void {
     const now = this.#now();
     for (const [keptMs, names] of this.#left) {
-      for (const [name, until] of names) {
+      for (const [name, { until }] of names) {
         if (until > now) break;
-        names.delete(name);
+        this.#forget(name, names);
       }
       if (names.size === 0) this.#left.delete(keptMs);
     }
+  }
+
+  #forget(name: string, names: Map<string, LeftChannel>): void {
+    const left = names.get(name);
+    if (left !== undefined && names.delete(name)) this.shares.count(left.client, -1);
   }
 }

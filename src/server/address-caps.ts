@@ -88,6 +88,11 @@ export class AddressCaps implements AdmissionCheck {
     socket.once('close', onClose);
   }
 
+  /** @param socket one that has been admitted */
+  addressOf(socket: Closable): string | undefined {
+    return (socket as Counted)[TALLY]?.address;
+  }
+
   left(tally: AddressTally): void {
     tally.connections -= 1;
     if (tally.connections === 0) this.#idle.add(tally);

@@ -20,7 +20,7 @@ const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
 export interface GraphqlOptions {
   readonly transport: Pick<HttpTransport, 'respond'>;
   readonly streamResponder: Pick<StreamResponder, 'respond'>;
-  readonly clients: Pick<RequestClients, 'ownerOf'>;
+  readonly clients: Pick<RequestClients, 'ownerOf' | 'addressOf'>;
   readonly originCheck: OriginCheck;
   readonly maxPayloadBytes: number;
 }
@@ -48,7 +48,8 @@ export function graphqlRoute(options: GraphqlOptions): Route {
     const left = new AbortController();
     response.once('close', () => left.abort());
     const { socket: connection } = request;
-    const client = { connection, owner: clients.ownerOf(request), signal: left.signal };
+    const [owner, address] = [clients.ownerOf(request), clients.addressOf(request)];
+    const client = { connection, owner, address, signal: left.signal };
     const result = await transport.respond(headOf(request), bodyOf, client);
     // What has not been read of a refused one is dropped, so that the connection can be used again.
     request.resume();

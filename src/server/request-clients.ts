@@ -61,8 +61,12 @@ export class RequestClients {
   ownerOf(request: IncomingMessage): RequestOwner {
     const { addresses } = this.#options;
     if (!addresses.areKnown) return this.#ofConnection(request.socket);
-    const address = addresses.of(request);
+    const address = this.addressOf(request);
     return address === undefined ? this.#unknown : this.#ofAddress(address);
+  }
+
+  addressOf(request: IncomingMessage): string | undefined {
+    return this.#options.addresses.of(request);
   }
 
   /** Addresses that are remembered. */

@@ -23,6 +23,7 @@ export const REFUSALS = [
   'documents',
   'variables',
   'variables_of_connection',
+  'share_of_client',
 ] as const;
 
 export type RefusalReason = (typeof REFUSALS)[number];

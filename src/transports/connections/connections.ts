@@ -13,7 +13,7 @@ import { Sessions, type SessionsOptions } from './sessions.ts';
 import { connectionTable } from './connection-table.ts';
 import { inspectSockets, type SocketsInspection } from './sockets-inspection.ts';
 import { closeStaggered } from './staggered-close.ts';
-import { Tally, Viewers } from './viewers.ts';
+import { PodTally, Viewers } from './viewers.ts';
 
 export interface ConnectionsOptions {
   /** How the tokens of connections are looked after; undefined if clients do not connect with tokens. */
@@ -47,7 +47,7 @@ export class Connections {
   readonly sessions: Sessions<ClientConnection> | undefined;
   readonly viewers: Viewers;
   /** What all connections have open. */
-  readonly pod = new Tally();
+  readonly pod = new PodTally();
   /** The connections that are not yet acknowledged. */
   readonly handshakes = new Set<ClientConnection>();
   /** Of all of them, for operators. */

@@ -1,12 +1,12 @@
 import { GraphQLError } from 'graphql';
-import { podFull, variablesSize } from '../../hub/join-refusal.ts';
+import { beyondShare, podFull, variablesSize } from '../../hub/join-refusal.ts';
 import type { SubscriptionPlan } from '../../hub/subscription-plan.ts';
 import type { Metrics } from '../../metrics.ts';
 import { Deadlines } from '../../support/deadlines.ts';
 import type { RefusalReason } from '../../support/refusal.ts';
 import { CausedChannels, type CausedChannel } from './caused-channels.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
-import type { Tally } from './viewers.ts';
+import type { PodTally, Tally } from './viewers.ts';
 
 /** How much clients may have open; see the settings of the same names. */
 export interface OperationLimits {
@@ -34,6 +34,8 @@ export interface CappedConnection {
   readonly operations: number;
   /** Undefined if nothing identifies its viewer. */
   readonly viewerTally: Tally | undefined;
+  /** Whose shares of the pod it takes: of its viewer, else of its address; undefined if neither is known. */
+  readonly client: string | undefined;
   readonly open: boolean;
   /** Of all its subscriptions, and of those that have just ended. Changed by OperationCaps only. */
   channels: number;
@@ -53,7 +55,7 @@ const MAX_ID_LENGTH = 128;
 /** Decides whether a connection may begin one more operation. */
 export class OperationCaps {
   readonly #limits: OperationLimits;
-  readonly #pod: Readonly<Tally>;
+  readonly #pod: Readonly<Pick<PodTally, 'operations' | 'shares'>>;
   readonly #metrics: Pick<Metrics, 'refused'>;
   readonly #lingering: Deadlines<Lingering>;
   readonly #caused = new WeakMap<CappedConnection, CausedChannels>();
@@ -61,7 +63,11 @@ export class OperationCaps {
   readonly #kept = new Map<number, Deadlines<CausedChannel>>();
 
   /** @param pod what all connections have open */
-  constructor(limits: Partial<OperationLimits>, pod: Readonly<Tally>, metrics: Pick<Metrics, 'refused'>) {
+  constructor(
+    limits: Partial<OperationLimits>,
+    pod: Readonly<Pick<PodTally, 'operations' | 'shares'>>,
+    metrics: Pick<Metrics, 'refused'>,
+  ) {
     this.#limits = { ...NO_LIMITS, ...limits };
     this.#pod = pod;
     this.#metrics = metrics;
@@ -86,6 +92,10 @@ export class OperationCaps {
     if (this.#pod.operations > operationsOfPod) {
       const message = `expected at most ${operationsOfPod} operations at once in this process, got another one`;
       return this.#refused('operations', podFull(message));
+    }
+    const { operations, shares } = this.#pod;
+    if (shares.roomOf(connection.client, operationsOfPod - operations + 1, 1) < 1) {
+      return beyondShare('operations', this.#metrics);
     }
     return undefined;
   }

@@ -40,6 +40,7 @@ export class Subscriptions {
     connection: CappedConnection,
   ): readonly GraphQLError[] | undefined {
     const group = this.#hub.join(operation, variables, subscription, {
+      client: connection.client,
       admits: (plan) => this.#caps.refusalOf(plan, connection),
       keeps: (channels, ms) => this.#caps.caused(channels, ms, connection),
       refused: (plan, error) => this.#refused?.add(connection, plan, error, true),

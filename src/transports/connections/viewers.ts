@@ -1,10 +1,22 @@
 import { jsonAt, type Json } from '../../lazy/reads.ts';
+import { ClientShares } from '../../support/client-shares.ts';
 
 /** What is open at this moment: in the process, or of one viewer. */
 export class Tally {
   connections = 0;
   /** Subscriptions and queries. */
   operations = 0;
+}
+
+/** What is open in the process, and whose operations these are. */
+export class PodTally extends Tally {
+  readonly shares = new ClientShares();
+
+  /** @param client see `CappedConnection.client` */
+  count(operations: number, client: string | undefined): void {
+    this.operations += operations;
+    this.shares.count(client, operations);
+  }
 }
 
 /** What the connections of one viewer have open. */

@@ -11,6 +11,8 @@ export interface HttpClient {
   /** Its requests, queries and bytes are counted. */
   readonly connection: object;
   readonly owner: RequestOwner;
+  /** Undefined if it is not known. */
+  readonly address: string | undefined;
   /** Aborted when the connection is closed before the response. */
   readonly signal: AbortSignal;
 }

@@ -40,6 +40,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
   readonly endsAt: number;
   readonly operations = 1;
   readonly viewerTally: ViewerTally | undefined;
+  readonly client: string | undefined;
   channels = 0;
   variables = 0;
   readonly #sink: ResponseSink;
@@ -48,13 +49,17 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
   #viewer: Json;
   #subscription: ClientSubscription | undefined;
 
-  /** @param tally counts the connection already; undefined if nothing identifies the viewer */
+  /**
+   * @param tally counts the connection already; undefined if nothing identifies the viewer
+   * @param address of the client; undefined if it is not known
+   */
   constructor(
     sink: ResponseSink,
     wire: StreamWire,
     viewer: Json,
     tally: ViewerTally | undefined,
     services: StreamServices,
+    address?: string,
   ) {
     const { connections, flusher, bufferBytes } = services;
     this.#sink = sink;
@@ -62,6 +67,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.#services = services;
     this.#viewer = viewer;
     this.viewerTally = tally;
+    this.client = tally?.key ?? address;
     this.id = connections.nextId();
     this.transport = wire.name;
     this.openedAt = connections.second;
@@ -149,7 +155,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
   }
 
   #count(operations: number): void {
-    this.#services.connections.pod.operations += operations;
+    this.#services.connections.pod.count(operations, this.client);
     if (this.viewerTally !== undefined) this.viewerTally.operations += operations;
   }
 }

@@ -18,6 +18,8 @@ export interface RequestedSubscription {
   readonly extensions: SubscribeExtensions;
   readonly identity: Identity;
   readonly request: RequestHead;
+  /** Of the client; undefined if it is not known. */
+  readonly address: string | undefined;
 }
 
 /** Why there is no stream: a response of its own. */
@@ -49,7 +51,7 @@ export class Streams {
    */
   open(requested: RequestedSubscription, response: ServerResponse, body: Duplex): StreamRefusal | undefined {
     const { connections, metrics } = this.#options;
-    const { wire, identity, request } = requested;
+    const { wire, identity, request, address } = requested;
     const refused = connections.sessions?.refusalOf(identity);
     if (refused !== undefined) return { status: 401, code: 'UNAUTHENTICATED', message: refused.reason };
     const tally = connections.viewers.enter(identity.viewer);
@@ -61,7 +63,7 @@ export class Streams {
     response.writeHead(200, streamHeaders(wire));
     response.flushHeaders();
     const sink = new ResponseSink(response, body, wire);
-    const connection = new StreamConnection(sink, wire, identity.viewer, tally, this.#options);
+    const connection = new StreamConnection(sink, wire, identity.viewer, tally, this.#options, address);
     response.once('close', () => connection.onClose());
     connections.sessions?.begin(connection, identity, request);
     const errors = this.#join(requested, connection);

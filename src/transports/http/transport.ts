@@ -145,8 +145,8 @@ export class HttpTransport {
   ): Promise<Refusal | undefined> {
     const { authenticator, bytes, turns, waiting } = this.#options;
     const { client } = exchange;
-    const { connection, owner, signal } = client;
-    const full = waiting.enter(connection);
+    const { address, connection, owner, signal } = client;
+    const full = waiting.enter(connection, address);
     if (full !== undefined) return full;
     exchange.isWaiting = true;
     // One that is refused takes its part of the share, too: verifying its token costs more than most queries do.
@@ -207,7 +207,8 @@ export class HttpTransport {
   }
 
   #waitsNoMore(exchange: Exchange): void {
-    if (exchange.isWaiting === true) this.#options.waiting.leave(exchange.client.connection);
+    const { connection, address } = exchange.client;
+    if (exchange.isWaiting === true) this.#options.waiting.leave(connection, address);
     exchange.isWaiting = false;
   }
 
@@ -221,7 +222,7 @@ export class HttpTransport {
     const { admission, metrics, queries, turns, maxOperations } = this.#options;
     const { client, span } = exchange;
     const { identity, mayBegin } = open;
-    const { connection, owner, signal } = client;
+    const { connection, owner, address, signal } = client;
     this.#waitsNoMore(exchange);
     if (!mayBegin()) return undefined;
     const { viewer } = identity;
@@ -233,7 +234,7 @@ export class HttpTransport {
       if (wire === undefined) return [NO_SUBSCRIPTIONS];
       const variables = params.variables ?? {};
       const extensions = extensionsOf(params, request, wire);
-      exchange.subscription = { wire, operation, variables, extensions, identity, request };
+      exchange.subscription = { wire, operation, variables, extensions, identity, request, address };
       return [];
     }
     if (operation.kind === 'mutation' && isGet) return refuse(exchange, NO_MUTATIONS);

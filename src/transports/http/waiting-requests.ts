@@ -1,4 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
+import { ClientShares } from '../../support/client-shares.ts';
 import { podFull, tooMany, type Refusal } from './refusals.ts';
 
 interface WaitingRequestsOptions {
@@ -20,14 +21,18 @@ export class WaitingRequests {
   readonly #options: WaitingRequestsOptions;
   /** By connection, of those that have any. */
   readonly #counts = new Map<object, number>();
+  readonly #shares = new ClientShares();
   #size = 0;
 
   constructor(options: WaitingRequestsOptions) {
     this.#options = options;
   }
 
-  /** @returns why a request may not wait; undefined: it does, until `leave` is called */
-  enter(connection: object): Refusal | undefined {
+  /**
+   * @param address of the client; undefined if it is not known
+   * @returns why a request may not wait; undefined: it does, until `leave` is called
+   */
+  enter(connection: object, address?: string): Refusal | undefined {
     const { most, mostOfConnection, metrics } = this.#options;
     const count = this.#counts.get(connection) ?? 0;
     if (count >= mostOfConnection) {
@@ -39,15 +44,23 @@ export class WaitingRequests {
       metrics.refused('requests');
       return podFull(`expected at most ${most} requests to this process that wait, got one more`);
     }
+    if (this.#shares.roomOf(address, left) < 1) {
+      metrics.refused('share_of_client');
+      return podFull(
+        'expected a client to take at most three times what this process has left for requests that wait, got more',
+      );
+    }
     this.#counts.set(connection, count + 1);
+    this.#shares.count(address, 1);
     this.#size += 1;
     return undefined;
   }
 
-  leave(connection: object): void {
+  leave(connection: object, address?: string): void {
     const count = (this.#counts.get(connection) ?? 0) - 1;
     if (count > 0) this.#counts.set(connection, count);
     else this.#counts.delete(connection);
+    this.#shares.count(address, -1);
     this.#size -= 1;
   }
 }

@@ -54,6 +54,7 @@ export class Connection
   #viewer: Json = null;
   channels = 0;
   variables = 0;
+  readonly #address: string | undefined;
   #alive = true; // A pong has come since the last ping.
 
   constructor(
@@ -61,6 +62,7 @@ export class Connection
     stream: Duplex,
     request: RequestHead,
     services: ConnectionServices<Connection>,
+    address: string | undefined,
   ) {
     const { connections } = services;
     this.id = connections.nextId();
@@ -68,6 +70,7 @@ export class Connection
     this.openedAt = connections.second;
     this.endsAt = connections.endsAt();
     this.#request = request;
+    this.#address = address;
     this.#subprotocol = subprotocolOf(webSocket.protocol);
     this.#socket = new RawSocket(webSocket, stream, this.#subprotocol.format);
     this.#services = services;
@@ -94,6 +97,10 @@ export class Connection
 
   get viewerTally(): ViewerTally | undefined {
     return this.openOperations.viewer;
+  }
+
+  get client(): string | undefined {
+    return this.viewerTally?.key ?? this.#address;
   }
 
   /** Null until `authenticate` has let the client in. */

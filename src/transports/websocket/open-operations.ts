@@ -1,9 +1,11 @@
 import { SmallSet } from '../../support/small-set.ts';
 import type { ClientMessage } from './client-message.ts';
-import type { Tally, ViewerTally } from '../connections/viewers.ts';
+import type { PodTally, ViewerTally } from '../connections/viewers.ts';
 
 /** The part of a connection that its operations use. */
 export interface OperationsOwner {
+  /** See CappedConnection. */
+  readonly client: string | undefined;
   /** Hands a message to graphql-ws. Resolves when that is done with it: for `subscribe`, with its operation. */
   handOver(message: ClientMessage): Promise<void> | undefined;
   /** Has a job run within the connection's share of the event loop. */
@@ -28,13 +30,13 @@ export interface OperationsOwner {
  */
 export class OpenOperations extends SmallSet {
   readonly #owner: OperationsOwner;
-  readonly #process: Tally;
+  readonly #process: Pick<PodTally, 'count'>;
   /** Ids with which graphql-ws is not done, though they are over, each with the `subscribe` that waits for that. */
   #ending: Map<string, ClientMessage | undefined> | undefined;
   /** Undefined while no viewer is known, or for one that nothing identifies. */
   viewer: ViewerTally | undefined;
 
-  constructor(owner: OperationsOwner, process: Tally) {
+  constructor(owner: OperationsOwner, process: Pick<PodTally, 'count'>) {
     super();
     this.#owner = owner;
     this.#process = process;
@@ -106,7 +108,7 @@ export class OpenOperations extends SmallSet {
   }
 
   #count(operations: number): void {
-    this.#process.operations += operations;
+    this.#process.count(operations, this.#owner.client);
     if (this.viewer !== undefined) this.viewer.operations += operations;
   }
 }

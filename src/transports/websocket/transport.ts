@@ -92,10 +92,15 @@ export class WebSocketTransport {
     };
   }
 
-  /** Completes the handshake of an upgrade that the server has admitted. */
-  accept(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    this.#webSockets.handleUpgrade(request, stream, head, (webSocket) =>
-      listenTo(webSocket, stream, new Connection(webSocket, stream, headOf(request), this.#services)),
-    );
+  /**
+   * Completes the handshake of an upgrade that the server has admitted.
+   *
+   * @param address of the client; undefined if it is not known
+   */
+  accept(request: IncomingMessage, stream: Duplex, head: Buffer, address?: string): void {
+    this.#webSockets.handleUpgrade(request, stream, head, (webSocket) => {
+      const connection = new Connection(webSocket, stream, headOf(request), this.#services, address);
+      listenTo(webSocket, stream, connection);
+    });
   }
 }

@@ -28,6 +28,22 @@ test('channels that have been left count as long as they linger and are kept, ea
   assert.deepEqual([kept.room, kept.has('b')], [MAX, false]);
 });
 
+test('channels count for the client that has had them subscribed to last, as long as they are kept', () => {
+  let now = 0;
+  const kept = new KeptChannels({ maxKept: MAX, lingerMs: LINGER }, () => now);
+  const rooms = () => ['ann', 'bob'].map((client) => kept.shares.roomOf(client, kept.room));
+  kept.subscribed('a', 'ann');
+  kept.subscribed('b', 'ann');
+  kept.left('a', TTL, 'ann');
+  assert.deepEqual([kept.room, rooms()], [1, [1, 1]]);
+  kept.subscribed('c', 'ann');
+  kept.left('c', TTL, 'ann');
+  kept.left('b', TTL, 'ann');
+  assert.deepEqual([kept.room, rooms()], [0, [0, 0]]);
+  now = LINGER + TTL;
+  assert.deepEqual([kept.room, rooms()], [MAX, [MAX, MAX]]);
+});
+
 /** A hub of a topic of which channels are kept. */
 function setUpKept() {
   let now = 0;

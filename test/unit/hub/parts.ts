@@ -26,6 +26,8 @@ class FakeBus {
   readonly left: string[] = [];
   /** Reports a gap. */
   gap: GapListener = () => assert.fail('no hub listens for gaps');
+  /** Channels that it may be subscribed to, each once in its life. */
+  most = Infinity;
   readonly #joins = new Map<string, ReturnType<typeof deferred<void>>>();
 
   subscribe(_topic: string, channel: string, listener: Listener): Subscription {
@@ -33,6 +35,10 @@ class FakeBus {
     const join = deferred();
     this.#joins.set(channel, join);
     return { ready: join.promise, leave: () => void this.left.push(channel) };
+  }
+
+  get room(): number {
+    return this.most - this.listeners.size + this.left.length;
   }
 
   async acknowledge(...channels: string[]): Promise<void> {

@@ -11,7 +11,7 @@ import { ask, errorOf, serve } from './serve.ts';
 const options: PublicOptions = {
   transport: { respond: async () => ({ status: 200, headers: {}, body: 'posted' }) },
   streamResponder: { respond: () => assert.fail('no subscription is asked for') },
-  clients: { ownerOf: () => CLIENT.owner },
+  clients: { ownerOf: () => CLIENT.owner, addressOf: () => undefined },
   originCheck: new OriginCheck([]),
   maxPayloadBytes: 1_000,
   graphiql: undefined,

@@ -6,16 +6,18 @@ import {
   type CappedConnection,
   type OperationLimits,
 } from '../../../../src/transports/connections/operation-caps.ts';
-import { Tally } from '../../../../src/transports/connections/viewers.ts';
+import { PodTally } from '../../../../src/transports/connections/viewers.ts';
 
 /** Caps, and a connection that has so much open as all others together, and as its viewer. */
-function setUp(limits: Partial<OperationLimits>, operations = 0) {
+function setUp(limits: Partial<OperationLimits>, operations = 0, client?: string) {
   const refused: string[] = [];
-  const tally = Object.assign(new Tally(), { operations });
+  const tally = new PodTally();
+  tally.count(operations, client);
   const caps = new OperationCaps(limits, tally, { refused: (reason) => void refused.push(reason) });
   const connection: CappedConnection = {
     operations,
     viewerTally: tally,
+    client,
     open: true,
     channels: 0,
     variables: 0,
@@ -36,6 +38,17 @@ for (const [limit, reason, code] of [
     assert.deepEqual(refused, [reason]);
   });
 }
+
+test('a client may have no more operations than three times what the pod has left, and others may have these', () => {
+  const { caps, connection, refused } = setUp({ operationsOfPod: 100 }, 75, 'greedy');
+  assert.equal(caps.refusal(connection, '1'), undefined);
+  const beyond = setUp({ operationsOfPod: 100 }, 76, 'greedy');
+  assert.equal(beyond.caps.refusal(beyond.connection, '1')?.extensions['code'], 'POD_FULL');
+  assert.deepEqual([refused, beyond.refused], [[], ['share_of_client']]);
+  for (const client of ['modest', undefined]) {
+    assert.equal(beyond.caps.refusal({ ...beyond.connection, client }, '1'), undefined);
+  }
+});
 
 test('a connection may have as many channels and bytes of variables as its caps say, those that linger included', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -35,7 +35,14 @@ test('of each connection the last five are kept, and the first 100 characters of
 
 test('a subscription that ends as its new viewer may not hold it is kept, one that is left is not', () => {
   const refused = new RefusedSubscriptions(() => 0);
-  const connection = { operations: 0, viewerTally: undefined, open: true, channels: 0, variables: 0 };
+  const connection = {
+    operations: 0,
+    viewerTally: undefined,
+    client: undefined,
+    open: true,
+    channels: 0,
+    variables: 0,
+  };
   const caps = { ended: () => undefined } as unknown as OperationCaps;
   const hub = { join: () => assert.fail('it has joined'), leave: () => undefined };
   const subscriptions = new Subscriptions(hub, caps, refused);

@@ -45,4 +45,16 @@ describe('requests that wait', () => {
     for (let greedy = 0; greedy < 49; greedy += 1) enter({}, 2_000);
     assert.equal(upTo(10).filter(() => enter({}, 1) === 1).length, 10);
   });
+
+  it('leave a quarter of the places for others, while one address sends as many on as many connections as it can', () => {
+    const { waiting, reasons } = waitingOf(100, 10);
+    const enter = (address: string): boolean => waiting.enter({}, address) === undefined;
+    assert.equal(upTo(200).filter(() => enter('203.0.113.1')).length, 75);
+    assert.deepEqual([new Set(reasons), enter('203.0.113.1')], [new Set(['share_of_client']), false]);
+    assert.equal(upTo(10).filter(() => enter('198.51.100.1')).length, 10);
+    const connection = {};
+    waiting.enter(connection, '198.51.100.1');
+    waiting.leave(connection, '198.51.100.1');
+    assert.equal(enter('198.51.100.1'), true);
+  });
 });

@@ -44,8 +44,10 @@ const noop = (): void => undefined;
 export const clientOn = (
   connection: object,
   signal: AbortSignal = new AbortController().signal,
+  address?: string,
 ): HttpClient => ({
   connection,
+  address,
   owner: { secondsOfRequest: 0, spentUntil: 0, hold: noop, resume: noop, overrun: noop },
   signal,
 });

@@ -6,7 +6,7 @@ import {
   OpenOperations,
   type OperationsOwner,
 } from '../../../../src/transports/websocket/open-operations.ts';
-import { Tally, ViewerTally } from '../../../../src/transports/connections/viewers.ts';
+import { PodTally, ViewerTally } from '../../../../src/transports/connections/viewers.ts';
 import { deferred } from '../../../helpers/deferred.ts';
 
 interface Handed {
@@ -32,6 +32,7 @@ function setUp() {
   const jobs: (() => void)[] = [];
   const failures: unknown[][] = [];
   const owner: OperationsOwner = {
+    client: undefined,
     handOver: (message) => {
       const over = deferred<Error | undefined>();
       const end = async (error?: Error): Promise<void> => {
@@ -44,7 +45,7 @@ function setUp() {
     inTurn: (job) => void jobs.push(job),
     failed: (...failure) => void failures.push(failure),
   };
-  const tally = new Tally();
+  const tally = new PodTally();
   const open = new OpenOperations(owner, tally);
   const begun = (): Handed[] => handed.filter(({ message }) => message.type === 'subscribe');
   const runJobs = (): void => jobs.splice(0).forEach((job) => job());
