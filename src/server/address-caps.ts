@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { ClientAddress } from '../transports/connections/client-connection.ts';
 import { largest } from '../support/largest.ts';
 import type { AdmissionCheck, AdmissionFault, Closable } from './admission.ts';
 import type { ClientAddresses } from './client-address.ts';
@@ -19,9 +20,12 @@ export interface AddressesInspection {
   readonly largest: readonly { readonly address: string; readonly connections: number }[];
 }
 
-/** The connections of one address, which share this object. */
-class AddressTally implements Paced {
+/** The WebSockets of one address, which share this object: together they may have half of the event loop, others the other. */
+class AddressTally implements Paced, ClientAddress {
   readonly address: string;
+  readonly msPerSecond = 500;
+  readonly burstMs = 1_000;
+  spentUntil = 0;
   readonly #caps: AddressCaps;
   connections = 0;
   fullAt = 0;
@@ -89,8 +93,8 @@ export class AddressCaps implements AdmissionCheck {
   }
 
   /** @param socket one that has been admitted */
-  addressOf(socket: Closable): string | undefined {
-    return (socket as Counted)[TALLY]?.address;
+  addressOf(socket: Closable): ClientAddress | undefined {
+    return (socket as Counted)[TALLY];
   }
 
   left(tally: AddressTally): void {
@@ -109,7 +113,7 @@ export class AddressCaps implements AdmissionCheck {
 
   #forgetIdle(now: number): void {
     for (const tally of this.#idle) {
-      if (tally.fullAt > now) return;
+      if (tally.fullAt > now || tally.spentUntil > now) return;
       this.#idle.delete(tally);
       this.#tallies.delete(tally.address);
     }

@@ -1,13 +1,19 @@
 import { LinkedQueue, type Place } from './linked-queue.ts';
 
-/** One that hands over jobs: a connection, say. */
-export interface TurnTaker {
-  /** ms of the event loop that it may take in a second; if it is left out, as many as any other. */
+/** A share of the event loop. */
+export interface LoopShare {
+  /** ms of the event loop in a second; if it is left out, as many as any other. */
   readonly msPerSecond?: number;
-  /** Once it has been quiet, it may take its share of so many ms at once; if it is left out, as any other. */
+  /** Once it has been quiet, it is worth so many ms at once; if it is left out, as any other. */
   readonly burstMs?: number;
-  /** When its share is worth nothing any more, in ms of a monotonic clock; 0 at first. Turns alone sets it. */
+  /** When it is worth nothing any more, in ms of a monotonic clock; 0 at first. Turns alone sets it. */
   spentUntil: number;
+}
+
+/** One that hands over jobs: a connection, say. */
+export interface TurnTaker extends LoopShare {
+  /** One that it has in common with others, beside its own: that of its address. */
+  readonly commonShare?: LoopShare | undefined;
   /** A job of it has to wait: it is to hand over no more, for now. */
   hold(): void;
   /** All jobs that waited have run. */
@@ -104,10 +110,7 @@ export class Turns {
 
   /** Counts time of the event loop that was taken for an owner, though not by a job of it. */
   charge(owner: TurnTaker, ms: number): void {
-    this.#spent += ms;
-    owner.spentUntil =
-      Math.max(owner.spentUntil, this.#options.now() - ms) + (1_000 * ms) / this.#msPerSecond(owner);
-    this.#endTurnLater();
+    this.#count(owner, this.#options.now() - ms, ms, 0);
   }
 
   /** The present job has something follow that is not measured, such as the sending of its result: few of its kind run in a turn. */
@@ -132,8 +135,17 @@ export class Turns {
     return queue;
   }
 
-  #msPerSecond(owner: TurnTaker): number {
-    return owner.msPerSecond ?? this.#options.msPerSecond;
+  /** @param least part of the owner's own share that it has taken, in seconds */
+  #count(owner: TurnTaker, began: number, took: number, least: number): void {
+    this.#spent += took;
+    this.#spend(owner, began, took, least);
+    if (owner.commonShare !== undefined) this.#spend(owner.commonShare, began, took, 0);
+    this.#endTurnLater();
+  }
+
+  #spend(share: LoopShare, began: number, took: number, least: number): void {
+    const seconds = Math.max(least, took / (share.msPerSecond ?? this.#options.msPerSecond));
+    share.spentUntil = Math.max(share.spentUntil, began) + 1_000 * seconds;
   }
 
   #run(owner: TurnTaker, job: Job): void {
@@ -142,18 +154,19 @@ export class Turns {
     try {
       least = job();
     } finally {
-      const took = this.#options.now() - began;
-      this.#spent += took;
-      const share = Math.max(least, took / this.#msPerSecond(owner));
-      owner.spentUntil = Math.max(owner.spentUntil, began) + 1_000 * share;
-      this.#endTurnLater();
+      this.#count(owner, began, this.#options.now() - began, least);
     }
   }
 
   /** ms until the owner has a share again. */
   #nap(owner: TurnTaker): number {
-    if (owner.spentUntil === 0) return 0;
-    return Math.max(0, owner.spentUntil - this.#options.now() - (owner.burstMs ?? BURST_MS));
+    const { commonShare } = owner;
+    const nap = this.#napOf(owner);
+    return commonShare === undefined ? nap : Math.max(nap, this.#napOf(commonShare));
+  }
+
+  #napOf({ spentUntil, burstMs = BURST_MS }: LoopShare): number {
+    return spentUntil === 0 ? 0 : Math.max(0, spentUntil - this.#options.now() - burstMs);
   }
 
   #endTurnLater(): void {

@@ -12,7 +12,8 @@ const ATTACKER = '203.0.113.1';
 
 /** Whose clients' addresses are known. */
 async function start(t: TestContext): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
+  const query = 'type Query { hello: String node: Node } type Node { id: ID, node: Node }';
+  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') + query });
   return startGateway(t, { GRAPH: folder, TRUSTED_PROXIES: '127.0.0.0/8,::1/128' });
 }
 
@@ -104,4 +105,32 @@ test('a viewer with an id has a share of its own, on WebSockets and event stream
   assert.match(await (await stream('ann', idsFrom(75, 1))).text(), /"code":"POD_FULL"/);
   await stream('bob', idsFrom(75, 18));
   await gateway.untilMetric('sluice_channels', 93);
+});
+
+test('100 connections of one address, each with documents that take long, have half of the event loop together', async (t) => {
+  const gateway = await start(t);
+  const sockets = await Promise.all(range(0, 100).map(() => connectFrom(t, gateway, ATTACKER)));
+  const levels = `${'node { '.repeat(14)} id ${'}'.repeat(14)}`;
+  const aliases = range(0, 60).map((n) => `a${n}: node { ${levels} }`);
+  const answers = (): number =>
+    sockets.reduce((sum, { messages }) => sum + messages.filter(({ type }) => type === 'next').length, 0);
+  const honest = await connectFrom(t, gateway, '198.51.100.2');
+  await honestDuring(t, gateway, async () => {
+    for (const [index, socket] of sockets.entries()) {
+      for (const n of range(0, 10)) {
+        socket.subscribe(`${n}`, `query Q${index}N${n} { ${aliases.join(' ')} }`);
+      }
+    }
+    await sockets[0]?.until(({ type }) => type === 'next');
+    const began = performance.now();
+    for (const n of range(0, 20)) {
+      honest.subscribe(`${n}`, '{ hello }');
+      await honest.until(({ id, type }) => id === `${n}` && type === 'next');
+    }
+    t.diagnostic(
+      `20 queries took ${(performance.now() - began).toFixed(0)} ms, after ${answers()} answers to others`,
+    );
+    assert.ok(answers() < 700, `expected few of 1,000 answers, got ${answers()}`);
+    for (const socket of sockets) socket.webSocket.terminate();
+  });
 });

@@ -1,8 +1,14 @@
+import type { LoopShare } from '../../support/turns.ts';
 import type { ClientSubscription, SubscriptionOwner } from '../delivery/client-subscription.ts';
 import type { Disconnect } from './disconnect.ts';
 import type { CappedConnection } from './operation-caps.ts';
 import type { SessionOwner } from './sessions.ts';
 import type { ViewerTally } from './viewers.ts';
+
+/** Where a client connects from, and the share of the event loop that all its connections have in common. */
+export interface ClientAddress extends LoopShare {
+  readonly address: string;
+}
 
 /** What one client is connected by: a WebSocket, or the response to a request. */
 export interface ClientConnection extends SubscriptionOwner, CappedConnection, SessionOwner {

@@ -5,7 +5,7 @@ import type { RawData, WebSocket } from 'ws';
 import { SendQueue, type SendQueueOwner } from '../delivery/send-queue.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Json } from '../../lazy/reads.ts';
-import type { ClientConnection } from '../connections/client-connection.ts';
+import type { ClientAddress, ClientConnection } from '../connections/client-connection.ts';
 import { cutOff } from '../connections/cut-off.ts';
 import { DISCONNECTS, protocolLabel, type Disconnect } from '../connections/disconnect.ts';
 import { OpenOperations, type OperationsOwner } from './open-operations.ts';
@@ -54,7 +54,7 @@ export class Connection
   #viewer: Json = null;
   channels = 0;
   variables = 0;
-  readonly #address: string | undefined;
+  readonly commonShare: ClientAddress | undefined;
   #alive = true; // A pong has come since the last ping.
 
   constructor(
@@ -62,7 +62,7 @@ export class Connection
     stream: Duplex,
     request: RequestHead,
     services: ConnectionServices<Connection>,
-    address: string | undefined,
+    address: ClientAddress | undefined,
   ) {
     const { connections } = services;
     this.id = connections.nextId();
@@ -70,7 +70,7 @@ export class Connection
     this.openedAt = connections.second;
     this.endsAt = connections.endsAt();
     this.#request = request;
-    this.#address = address;
+    this.commonShare = address;
     this.#subprotocol = subprotocolOf(webSocket.protocol);
     this.#socket = new RawSocket(webSocket, stream, this.#subprotocol.format);
     this.#services = services;
@@ -100,7 +100,7 @@ export class Connection
   }
 
   get client(): string | undefined {
-    return this.viewerTally?.key ?? this.#address;
+    return this.viewerTally?.key ?? this.commonShare?.address;
   }
 
   /** Null until `authenticate` has let the client in. */

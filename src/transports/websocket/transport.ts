@@ -6,6 +6,7 @@ import { headOf, type Authenticator } from '../../context/authenticator.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { ByteSource } from '../../support/byte-budget.ts';
 import { Deadlines } from '../../support/deadlines.ts';
+import type { ClientAddress } from '../connections/client-connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import { DISCONNECTS } from '../connections/disconnect.ts';
 import type { Flusher } from '../delivery/flusher.ts';
@@ -97,7 +98,7 @@ export class WebSocketTransport {
    *
    * @param address of the client; undefined if it is not known
    */
-  accept(request: IncomingMessage, stream: Duplex, head: Buffer, address?: string): void {
+  accept(request: IncomingMessage, stream: Duplex, head: Buffer, address?: ClientAddress): void {
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) => {
       const connection = new Connection(webSocket, stream, headOf(request), this.#services, address);
       listenTo(webSocket, stream, connection);

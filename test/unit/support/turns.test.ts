@@ -121,6 +121,29 @@ describe('Turns', () => {
     assert.equal(done.at(-1), 'b');
   });
 
+  it('runs of owners that have a share in common no more than that, however many they are, and others besides', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const turns = turnsOf(50);
+    const commonShare = { spentUntil: 0, msPerSecond: 500, burstMs: 1_000 };
+    const crowd = upTo(100).map(() => Object.assign(new Owner('crowd'), { commonShare }));
+    for (const owner of crowd) owner.runs(turns, 10, 10);
+    const waits: number[] = [];
+    const began = now;
+    while (now - began < 10_000) {
+      await pass(t);
+      const asked = now;
+      const other = new Owner('other');
+      turns.run(other, other.job(1));
+      while (turns.holds(other)) await nextTurn();
+      waits.push(now - asked);
+    }
+    const most = 500 + (now - began) / 2;
+    const took = 10 * done.filter((name) => name === 'crowd').length;
+    assert.ok(took <= most + 20 && took > most / 2, `${took} ms of ${most}`);
+    const longest = Math.max(...waits.slice(waits.length / 2));
+    assert.ok(longest <= 100, `others wait for ${longest} ms, and not for a job of each`);
+  });
+
   it('counts jobs that take little time by what they take at least', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const turns = turnsOf(50);
