@@ -13,6 +13,17 @@ export function holdTimers(t: TestContext): void {
   t.mock.timers.enable({ apis: ['setTimeout'] });
 }
 
+/** Holds the time of deadlines, which go by timers and a clock. @returns lets time pass */
+export function holdTime(t: TestContext): (ms: number) => void {
+  let now = 0;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(performance, 'now', () => now);
+  return (ms) => {
+    now += ms;
+    t.mock.timers.tick(ms);
+  };
+}
+
 /**
  * Calls `check` until it no longer throws, after each turn of the event loop, which is a millisecond for timers that are
  * held: for work of this process alone, without sockets or files. A busy machine changes nothing.

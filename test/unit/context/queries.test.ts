@@ -28,13 +28,7 @@ function setUp(execute: Execute, { places = 2, timeoutMs = 60_000 } = {}) {
     timeoutMs,
   });
   const ask = (owner: object, name = '', more: Partial<Query> = {}): ExecutionResult | PendingQuery =>
-    queries.execute({
-      operation: asked,
-      variables: { name },
-      viewer: {},
-      owner,
-      ...more,
-    });
+    queries.execute({ operation: asked, variables: { name }, viewer: {}, owner, ...more });
   const pending = (owner: object, name = '', more: Partial<Query> = {}): PendingQuery => {
     const outcome = ask(owner, name, more);
     assert.ok(outcome instanceof PendingQuery);
@@ -129,10 +123,8 @@ test('a query that waited, and may not begin when its turn has come, has no resu
   isRevoked = true;
   begun[0]?.finish({ data: {} });
   await settled();
-  assert.deepEqual(
-    begun.map(({ name }) => name),
-    ['first', 'third'],
-  );
+  const names = begun.map(({ name }) => name);
+  assert.deepEqual(names, ['first', 'third']);
   assert.equal(await waiting.result(), undefined);
   begun[1]?.finish({ data: {} });
   await settled();

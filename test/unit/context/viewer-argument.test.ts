@@ -5,7 +5,7 @@ import { Contexts } from '../../../src/context/event-scope.ts';
 import { primeWith } from '../../../src/context/primers.ts';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import type { GraphDefinition } from '../../../src/graph/api/define-graph.ts';
-import { ReadSet } from '../../../src/lazy/reads.ts';
+import { ReadSet, type Json } from '../../../src/lazy/reads.ts';
 
 interface Viewer {
   readonly id: string;
@@ -38,11 +38,12 @@ function executions(
   event: unknown = {},
 ) {
   const scope = new Contexts(code, { bind: () => ({}) }, Date.now).scopeOf(event);
-  return [ANN, BOB].map((viewer) => {
+  const executionFor = (viewer: Json) => {
     const reads = new ReadSet();
     const { context } = scope.execution(viewer, reads);
     return { context, reads, viewer: context.viewer as unknown as Viewer, loaders: loadersOf(context) };
-  });
+  };
+  return [executionFor(ANN), executionFor(BOB)] as const;
 }
 
 const loadersOf = ({ loaders }: Pick<GraphContext, 'loaders'>): Loaders => loaders as never;
@@ -99,9 +100,7 @@ const KEYS: Readonly<Record<string, (viewer: Viewer, ctx: GraphContext) => unkno
 
 for (const [what, keyOf] of Object.entries(KEYS)) {
   test(`${what} is refused as an argument of a shared loader, of its function and of its class`, () => {
-    const [ann] = executions(careless);
-    assert.ok(ann);
-    const { loaders, viewer, context } = ann;
+    const [{ loaders, viewer, context }] = executions(careless);
     const key = keyOf(viewer, context);
     const made = loaders.made();
     assert.throws(() => loaders.profile.load(key), REFUSED);
@@ -117,9 +116,7 @@ for (const [what, keyOf] of Object.entries(KEYS)) {
 
 test('looking for a viewer in an argument records no read of it, and builds nothing that is lazy', () => {
   let built = 0;
-  const [ann] = executions(careless);
-  assert.ok(ann);
-  const { loaders, viewer, reads } = ann;
+  const [{ loaders, viewer, reads }] = executions(careless);
   const lazy = Proxy.lazy({ costly: (built += 1) });
   assert.throws(() => loaders.ask({ lazy, viewer }), REFUSED);
   assert.equal(reads.size, 0);
@@ -128,9 +125,10 @@ test('looking for a viewer in an argument records no read of it, and builds noth
 
 test('values of a viewer are taken, and join what the execution has read; so are events, however often, and circles', async () => {
   const event = Object.freeze({ row: Object.freeze({ id: 1 }) });
-  const [ann] = executions({ loaders: () => ({ ask: async (key: unknown) => key }) }, event);
-  assert.ok(ann);
-  const { loaders, viewer, reads } = ann;
+  const [{ loaders, viewer, reads }] = executions(
+    { loaders: () => ({ ask: async (key: unknown) => key }) },
+    event,
+  );
   assert.equal(await loaders.ask(viewer.id), 'ann');
   assert.deepEqual(await loaders.ask([...viewer.teams]), ['red', 'tea']);
   assert.deepEqual(await loaders.ask({ ...viewer.org }), { id: 7 });
@@ -159,7 +157,6 @@ test('loaders of one execution take its viewer, and primers prime from the event
     },
     { seller: { id: 3, name: 'Sam' } },
   );
-  assert.ok(ann && bob);
   for (const { context, viewer, loaders } of [ann, bob]) {
     const { own } = context.viewerLoaders as { own: { load: Load } };
     assert.equal(await own.load(viewer), `${viewer.id} by ${viewer.id}`);

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildSchema, isInterfaceType, isObjectType, type GraphQLResolveInfo } from 'graphql';
-import { executorFor, prepared } from './small-executor.ts';
-
-/** More often than it takes to compile. */
-const RUNS = 12;
+import { executorFor, prepared, RUNS } from './small-executor.ts';
 
 const EVENT = {
   id: 'e',

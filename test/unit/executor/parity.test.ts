@@ -8,10 +8,7 @@ import { ReadSet } from '../../../src/lazy/reads.ts';
 import { DOCUMENTS, type Case } from './documents-of-zoo.ts';
 import { ROOTS } from './zoo-events.ts';
 import { schema } from './zoo.ts';
-import { executorFor, unmasked } from './small-executor.ts';
-
-/** More often than it takes to compile, by some. */
-const RUNS = 14;
+import { executorFor, RUNS, unmasked } from './small-executor.ts';
 
 /** Where objects are expected they have something else, in which graphql-js finds no fields: no error, but a fallback. */
 const ODD_ROOTS: ReadonlySet<string> = new Set(['an event with wrong types']);

@@ -35,10 +35,8 @@ describe('prepare', () => {
     prepared(executor, queries[0]);
     prepared(executor, queries[2]);
     await collectGarbage();
-    assert.deepEqual(
-      kept.map((operation) => operation.deref() !== undefined),
-      [true, false],
-    );
+    const isThere = kept.map((operation) => operation.deref() !== undefined);
+    assert.deepEqual(isThere, [true, false]);
   });
 
   it('keeps no more characters than the cache may hold, and still prepares a longer document', async () => {

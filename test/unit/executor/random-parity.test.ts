@@ -5,16 +5,13 @@ import { Operation } from '../../../src/executor/operation.ts';
 import { RandomDocuments, seeded } from './random-documents.ts';
 import { ROOTS } from './zoo-events.ts';
 import { schema } from './zoo.ts';
-import { executorFor, unmasked } from './small-executor.ts';
+import { executorFor, RUNS, unmasked } from './small-executor.ts';
 
 const DOCUMENTS = 150;
 const SEED = 20_261_121;
 
 /** Each would keep nearly every document from being compiled, or from running compiled to its end. */
 const SPECIAL = /^(pet|late_party|methods|hostile.*|fails.*|rejects.*|returns_error)$/;
-
-/** More often than it takes to compile. */
-const RUNS = 12;
 
 it(`gives what graphql-js gives for ${DOCUMENTS} documents made at random, most of them compiled`, async () => {
   const choose = seeded(SEED);

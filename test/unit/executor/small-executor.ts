@@ -4,6 +4,7 @@ import { Executor, type ExecutorOptions } from '../../../src/executor/executor.t
 import { Operation } from '../../../src/executor/operation.ts';
 import { ResultErrors } from '../../../src/executor/result-errors.ts';
 import { createLog } from '../../../src/log.ts';
+import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
 
 const log = createLog('silent');
 
@@ -28,6 +29,19 @@ export function prepared(executor: Executor, query: string, name?: string): Oper
   assert.ok(operation instanceof Operation, JSON.stringify(operation));
   return operation;
 }
+
+/** An executor of the small schema with resolvers. */
+export function executorWith(
+  resolvers: Parameters<typeof attachResolvers>[1],
+  options: Partial<ExecutorOptions> = {},
+): Executor {
+  const schema = buildSchema(SDL);
+  attachResolvers(schema, resolvers);
+  return executorFor(schema, options);
+}
+
+/** More often than it takes to compile. */
+export const RUNS = 14;
 
 /** Runs an operation so often on an event. @returns the last result */
 export function runs(executor: Executor, operation: Operation, count: number): unknown {

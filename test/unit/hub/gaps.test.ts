@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operation, setUp, settled, type FakeSubscriber } from './parts.ts';
+import { operation, settled, setUp, type FakeSubscriber } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
 import { deferred } from '../../helpers/deferred.ts';
 import { readableLog } from '../ingest/parts.ts';

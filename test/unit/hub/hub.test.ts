@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { GraphQLError } from 'graphql';
-import { FakeSubscriber, heldExecutions, operation, setUp, settled, turns } from './parts.ts';
+import { FakeSubscriber, heldExecutions, operation, settled, setUp, turns } from './parts.ts';
 import { upTo } from '../../helpers/numbers.ts';
 
 /** 4,000 subscribers of one group, and how many events of a hundred they have had before the turn ends. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Resolvers } from '../../../src/graph/api/resolvers.ts';
 import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
-import { executorFor, prepared, unmasked } from '../executor/small-executor.ts';
+import { executorFor, prepared, RUNS, unmasked } from '../executor/small-executor.ts';
 
 /** Lazy objects as results of resolvers, over graphql-jit: what can't be built is a field error, as over graphql-js. */
 
@@ -20,9 +20,6 @@ const SDL = `
   type Owner { name: String, house: House }
 `;
 
-/** After as many executions graphql-jit has taken over. */
-const UNTIL_COMPILED = 20;
-
 /** Runs a query with these resolvers until it is compiled, and then as often as the test wants. */
 async function compiled(query: string, resolvers: Resolvers[string], context = (): object => ({})) {
   const schema = buildSchema(SDL);
@@ -30,7 +27,7 @@ async function compiled(query: string, resolvers: Resolvers[string], context = (
   const executor = executorFor(schema, { maskErrors: false });
   const operation = prepared(executor, query);
   const run = async (): Promise<ExecutionResult> => executor.execute(operation, {}, context(), {});
-  for (let i = 0; i < UNTIL_COMPILED; i += 1) assert.equal((await run()).errors, undefined);
+  for (let i = 0; i < RUNS; i += 1) assert.equal((await run()).errors, undefined);
   assert.equal(executor.counts.compiled, 1);
   return { schema, executor, operation, run };
 }

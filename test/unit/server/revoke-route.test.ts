@@ -19,11 +19,8 @@ async function served(t: TestContext) {
 test('a time so long ago that the revocation would be forgotten at once is refused, and one to come', async (t) => {
   const { post, revoked } = await served(t);
   const late = await post(NOW - KEEP_MS);
-  assert.equal(late.status, 400);
-  assert.equal(
-    errorOf(late),
-    'expected at to be within the last 60 seconds (AUTH_REVOKED_SECONDS), got 940000',
-  );
+  const error = 'expected at to be within the last 60 seconds (AUTH_REVOKED_SECONDS), got 940000';
+  assert.deepEqual([late.status, errorOf(late)], [400, error]);
   assert.equal((await post(NOW + 1)).status, 400);
   assert.deepEqual(revoked, []);
   assert.equal((await post(NOW - KEEP_MS + 1)).status, 202);

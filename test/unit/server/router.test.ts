@@ -66,10 +66,8 @@ describe('Router', () => {
 
   it('sends a refusal with its status, message and headers, and nothing of an unexpected error', async () => {
     const refused = await ask(port, '/throws', { method: 'POST' });
-    assert.deepEqual(
-      [refused.status, errorOf(refused), refused.headers['x-tea']],
-      [418, 'a teapot', 'green'],
-    );
+    assert.deepEqual([refused.status, errorOf(refused)], [418, 'a teapot']);
+    assert.equal(refused.headers['x-tea'], 'green');
     const { status, body } = await ask(port, '/throws');
     assert.deepEqual({ status, body }, { status: 500, body: '{"error":"internal error"}\n' });
   });

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Deadlines } from '../../../src/support/deadlines.ts';
+import { holdTime } from '../turns.ts';
 
 /** Deadlines on a clock that the test turns; `after` lets time pass and tells which have expired. */
 function setUp(t: TestContext, afterMs: number) {
-  let now = 0;
-  t.mock.method(performance, 'now', () => now);
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const pass = holdTime(t);
   const expired: string[] = [];
   const deadlines = new Deadlines<string>(afterMs, (subject) => expired.push(subject));
   const after = (ms: number): string => {
-    now += ms;
-    t.mock.timers.tick(ms);
+    pass(ms);
     return expired.splice(0).join();
   };
   return { deadlines, after };

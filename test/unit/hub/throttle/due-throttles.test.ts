@@ -3,7 +3,7 @@ import test from 'node:test';
 import { DueThrottles } from '../../../../src/hub/throttle/due-throttles.ts';
 import { UNITS } from '../../../../src/hub/work-budget.ts';
 import { createLog } from '../../../../src/log.ts';
-import { settled, budgetOf } from '../parts.ts';
+import { budgetOf, settled } from '../parts.ts';
 
 const EVENT = UNITS.turn / 4;
 

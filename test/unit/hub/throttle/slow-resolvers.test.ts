@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { upTo } from '../../../helpers/numbers.ts';
-import { operation, settled, setUp, nextGraph } from '../parts.ts';
+import { nextGraph, operation, settled, setUp } from '../parts.ts';
 import { INTERVAL_MS, throttled } from './listener.ts';
 
 interface Result {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { pageScript } from '../page-script.ts';
 
 interface Reading {
   sum(name: string): number | undefined;
@@ -16,9 +15,7 @@ interface PageMetrics {
   readonly quantile: OfTwo<number | undefined>;
 }
 
-/** The page's own script: plain JavaScript, without types. */
-const file = path.join(import.meta.dirname, '../../../../src/server/debug/page/metrics.js');
-const { Reading, rate, quantile } = (await import(pathToFileURL(file).href)) as PageMetrics;
+const { Reading, rate, quantile } = await pageScript<PageMetrics>('debug/page/metrics.js');
 
 function histogram(counts: Readonly<Record<string, number>>, labels = ''): string {
   return Object.entries(counts)

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { deferred } from '../../../helpers/deferred.ts';
+import { pageScript } from '../page-script.ts';
 
 interface Poller {
   isPaused: boolean;
   now(): Promise<void>;
 }
-
-/** The page's own script: plain JavaScript, without types. */
-const file = path.join(import.meta.dirname, '../../../../src/server/debug/page/poller.js');
 
 class FakeDocument extends EventTarget {
   hidden = false;
@@ -28,9 +24,9 @@ async function polling(t: TestContext) {
   const page = new FakeDocument();
   Object.assign(globalThis, { document: page });
   t.after(() => Reflect.deleteProperty(globalThis, 'document'));
-  const { Poller } = (await import(pathToFileURL(file).href)) as {
-    readonly Poller: new (task: () => Promise<boolean>) => Poller;
-  };
+  const { Poller } = await pageScript<{ Poller: new (task: () => Promise<boolean>) => Poller }>(
+    'debug/page/poller.js',
+  );
   const state = { runs: 0, succeeds: true, running: Promise.resolve() };
   const poller = new Poller(async () => {
     state.runs += 1;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { pageScript } from '../page-script.ts';
 
 interface Snapshot {
   readonly phase: string;
@@ -30,11 +29,9 @@ interface ClientOptions {
   readonly on: { connected(): void; closed(event: { code: number; reason: string }): void };
 }
 
-/** The page's own script: plain JavaScript, without types. */
-const file = path.join(import.meta.dirname, '../../../../src/server/graphiql/event-stream.js');
-const { EventStream } = (await import(pathToFileURL(file).href)) as {
-  EventStream: new (options: object) => EventStream;
-};
+const { EventStream } = await pageScript<{ EventStream: new (options: object) => EventStream }>(
+  'graphiql/event-stream.js',
+);
 
 /** A stream over a client that does what the test says, with what GraphiQL has been shown. */
 class Page {

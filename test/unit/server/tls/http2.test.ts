@@ -24,6 +24,7 @@ import { range } from '../../../helpers/numbers.ts';
 import { fileScope } from '../../../helpers/scope.ts';
 import { certificateIn, dial, done, listen, upgradeRequest, type ListenOptions } from '../serve.ts';
 import { deferred } from '../../../helpers/deferred.ts';
+import { holdTime } from '../../turns.ts';
 
 /** As the server waits for a client to close its end of a connection. */
 const LINGER_MS = 5_000;
@@ -56,17 +57,6 @@ async function listenAlone(
     server.closeAllConnections();
   });
   return (server.address() as AddressInfo).port;
-}
-
-/** Holds the time of the server's deadlines. @returns lets time pass */
-function holdTime(t: TestContext): (ms: number) => void {
-  let now = 0;
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  t.mock.method(performance, 'now', () => now);
-  return (ms) => {
-    now += ms;
-    t.mock.timers.tick(ms);
-  };
 }
 
 function sessionWith(t: TestContext, port: number, options: ClientSessionOptions = {}): ClientHttp2Session {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import type { SubscriptionPlan } from '../../../../src/hub/subscription-plan.ts';
 import {
   OperationCaps,
@@ -7,6 +7,10 @@ import {
   type OperationLimits,
 } from '../../../../src/transports/connections/operation-caps.ts';
 import { PodTally } from '../../../../src/transports/connections/viewers.ts';
+import { holdTime } from '../../turns.ts';
+
+const planOf = (channels: readonly string[], keyBytes = 0) =>
+  ({ channels, key: 'x'.repeat(keyBytes) }) as unknown as SubscriptionPlan;
 
 /** Caps, and a connection that has so much open as all others together, and as its viewer. */
 function setUp(limits: Partial<OperationLimits>, operations = 0, client?: string) {
@@ -52,42 +56,25 @@ test('a client may have no more operations than three times what the pod has lef
 
 test('a connection may have as many channels and bytes of variables as its caps say, those that linger included', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { caps, connection, refused } = setUp({
-    channelsOfConnection: 2,
-    variablesOfConnection: 20,
-    lingerMs: 10,
-  });
-  const plan = { channels: ['a', 'b'], key: 'x'.repeat(10) } as unknown as SubscriptionPlan;
+  const limits = { channelsOfConnection: 2, variablesOfConnection: 20, lingerMs: 10 };
+  const { caps, connection, refused } = setUp(limits);
+  const plan = planOf(['a', 'b'], 10);
   assert.equal(caps.refusalOf(plan, connection), undefined);
   caps.begun(plan, connection);
   assert.equal(caps.refusalOf(plan, connection)?.extensions['code'], 'TOO_MANY_CHANNELS');
-  const long = { channels: [], key: 'x'.repeat(11) } as unknown as SubscriptionPlan;
-  assert.equal(caps.refusalOf(long, connection)?.extensions['code'], 'TOO_MANY_VARIABLES');
+  assert.equal(caps.refusalOf(planOf([], 11), connection)?.extensions['code'], 'TOO_MANY_VARIABLES');
   caps.ended(plan, connection);
   assert.deepEqual([connection.channels, connection.variables], [2, 0]);
   assert.deepEqual(refused, ['channels_of_connection', 'variables_of_connection']);
 });
 
-const planOf = (...channels: string[]) => ({ channels, key: '' }) as unknown as SubscriptionPlan;
-
-/** Time passes for deadlines, which go by timers and a clock. */
-function holdTime(t: TestContext): (ms: number) => void {
-  let now = 0;
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  t.mock.method(performance, 'now', () => now);
-  return (ms) => {
-    now += ms;
-    t.mock.timers.tick(ms);
-  };
-}
-
 /** A connection that may have two channels, and subscribes to them and leaves them. */
 function setUpKept() {
   const { caps, connection } = setUp({ channelsOfConnection: 2, lingerMs: 10 });
   const codeOf = (...channels: string[]): unknown =>
-    caps.refusalOf(planOf(...channels), connection)?.extensions['code'];
-  const subscribe = (...channels: string[]): void => caps.begun(planOf(...channels), connection);
-  const leave = (...channels: string[]): void => caps.ended(planOf(...channels), connection);
+    caps.refusalOf(planOf(channels), connection)?.extensions['code'];
+  const subscribe = (...channels: string[]): void => caps.begun(planOf(channels), connection);
+  const leave = (...channels: string[]): void => caps.ended(planOf(channels), connection);
   const caused = (...channels: string[]): void => caps.caused(channels, 100, connection);
   return { codeOf, subscribe, leave, caused };
 }

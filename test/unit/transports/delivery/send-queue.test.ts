@@ -68,9 +68,10 @@ test('sockets that are sent the same results get them under their own ids, of an
     return wire;
   });
   await turn();
+  const expected = ids.map((id, index) => (index === 4 ? 'c→3 b→3 a→3' : `a→${id} b→${id} c→${id}`));
   assert.deepEqual(
     wires.map(({ said }) => said.join()),
-    ids.map((id, index) => (index === 4 ? 'c→3 b→3 a→3' : `a→${id} b→${id} c→${id}`)),
+    expected,
   );
 });
 

@@ -60,15 +60,12 @@ test('a request that is answered, or fails, is open no more', async () => {
   const requests = new OpenRequests(() => undefined);
   const done: OpenRequest[] = [];
   await requests.during(of('ann'), async (request) => done.push(request));
-  await assert.rejects(
-    requests.during(of('ann'), (request) => {
-      done.push(request);
-      return Promise.reject(new Error('on purpose'));
-    }),
-  );
+  const failing = requests.during(of('ann'), (request) => {
+    done.push(request);
+    return Promise.reject(new Error('on purpose'));
+  });
+  await assert.rejects(failing);
   requests.revoke(isAnn);
-  assert.deepEqual(
-    done.map(({ refusal }) => refusal),
-    [undefined, undefined],
-  );
+  const refusals = done.map(({ refusal }) => refusal);
+  assert.deepEqual(refusals, [undefined, undefined]);
 });

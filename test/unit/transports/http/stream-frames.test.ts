@@ -21,17 +21,13 @@ const data = { said: 'ü €' };
 
 test('an event of the stream has the result, and the cursor of an event that is kept as its id', () => {
   const json = '{"data":{"said":"ü €"}}';
-  assert.equal(
-    written(EVENT_STREAM.format, new SerializedResult({ data })),
-    `event: next\ndata: ${json}\n\n`,
-  );
+  const { format } = EVENT_STREAM;
+  assert.equal(written(format, new SerializedResult({ data })), `event: next\ndata: ${json}\n\n`);
   const kept = new SerializedResult({ data }, ['epoch', 71]);
-  assert.equal(written(EVENT_STREAM.format, kept), `event: next\nid: 1.epoch.1z\ndata: ${json}\n\n`);
+  assert.equal(written(format, kept), `event: next\nid: 1.epoch.1z\ndata: ${json}\n\n`);
   // One that tells more than the event's result is of the same event.
-  assert.match(
-    written(EVENT_STREAM.format, kept.telling(2, true)),
-    /^event: next\nid: 1\.epoch\.1z\ndata: .*"skipped":2/,
-  );
+  const telling = written(format, kept.telling(2, true));
+  assert.match(telling, /^event: next\nid: 1\.epoch\.1z\ndata: .*"skipped":2/);
 });
 
 test('a part ends with the delimiter, so that a reader need not wait for the next one', () => {

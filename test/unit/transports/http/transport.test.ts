@@ -101,10 +101,8 @@ describe('HttpTransport', () => {
   it('answers with an error where JSON can’t hold the result', async () => {
     const response = await posted({ query: '{ other: big }' });
     const { data, errors: [error] = [] } = resultOf(response);
-    assert.deepEqual(
-      [response.status, data, error?.extensions],
-      [200, null, { code: 'UNSERIALISABLE_RESULT' }],
-    );
+    assert.deepEqual([response.status, data], [200, null]);
+    assert.deepEqual(error?.extensions, { code: 'UNSERIALISABLE_RESULT' });
   });
 
   it('answers a mutation', async () => {
