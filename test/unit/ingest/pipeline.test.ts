@@ -12,12 +12,10 @@ import {
 import { Tombstone } from '../../../src/ingest/tombstone.ts';
 import { hashOfKey } from '../../../src/events/deletion.ts';
 import type { KafkaRecord } from '../../../src/ingest/record.ts';
-import { route } from '../../../src/ingest/route.ts';
 import { DecodeError } from '../../../src/events/decode-error.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
 import { range } from '../../helpers/numbers.ts';
-import { Random } from '../../helpers/random.ts';
 import { readableLog, record, topic, topics } from './parts.ts';
 
 function pipelineOf(one: Topic, options: { maxAgeSeconds?: number; now?: number } = {}) {
@@ -261,27 +259,6 @@ for (const [what, value, reason] of poison) {
     assert.equal(outcome instanceof DecodeError, found === 'noticed');
   });
 }
-
-/** Names that become the same, and some that don't, in an order of their own for each seed. */
-function tangledEvent(seed: number): string {
-  const names = ['auctionId', 'auction_id', 'AuctionId', 'auction-id', 'AUCTION_ID', 'id', 'Id', '7', 'x'];
-  const values = [1, '"a b"', 'null', '{"auctionId":9}', '[1,"1",[2],null,3]', 'true', '1.50', '"\\ud800"'];
-  const random = new Random(seed);
-  const fields = range(0, random.between(0, 7)).map(() => `"${random.pick(names)}":${random.pick(values)}`);
-  return `{${fields.join(',')}}`;
-}
-
-test('an event gets the same channels before its keys are renamed as it would after', () => {
-  const one = topic('bids', { keys: ['auction_id', 'id'] });
-  const { opened } = pipelineOf(one);
-  for (let seed = 1; seed <= 2_000; seed += 1) {
-    const text = tangledEvent(seed);
-    const { channels, payload } = publishedOf(opened(record(text)));
-    const event = decodeMessage(payload)?.event;
-    assert.ok(event !== undefined);
-    assert.deepEqual(channels, route(event, one, 'p:'), text);
-  }
-});
 
 function fail(thrown: unknown): never {
   throw thrown;
