@@ -20,7 +20,7 @@ function decided(
   return `${positions.map(({ partition }) => start(partition)).join(' ')}; ${metadata({ resets: 0, leaderEpoch: undefined })}`;
 }
 
-const CASES: readonly (readonly [what: string, committed: readonly Committed[], decided: string])[] = [
+for (const [what, committed, expected] of [
   [
     'a group that is new on a topic starts at its end, and all partitions are settled',
     [none, none],
@@ -61,9 +61,7 @@ const CASES: readonly (readonly [what: string, committed: readonly Committed[], 
     ['sluice1 A 0', 'sluice1 B 3', none],
     'position beginning beginning; sluice1 A 1',
   ],
-];
-
-for (const [what, committed, expected] of CASES) {
+] satisfies [what: string, committed: Committed[], decided: string][]) {
   test(what, () => assert.equal(decided(committed, 'A'), expected));
 }
 
