@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import test, { type TestOptions } from 'node:test';
+import type { TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
 import { DELETED_OF_GENERATION, deletionOf } from '../../src/events/deletion.ts';
 import type { Publication } from '../../src/events/publisher.ts';
 import { upTo } from '../helpers/numbers.ts';
-import { ALL, event, LONG_MS, numberIn, TOPIC, type MakeBus } from './history.ts';
+import { ALL, event, namedTest, numberIn, TOPIC, type MakeBus } from './history.ts';
 
 const CHANNEL = 'history:a';
 
@@ -28,13 +28,11 @@ const AT_ONCE = 4_096;
 
 /** What every bus must do with keys that are deleted. */
 export function testDeletions(name: string, options: TestOptions, make: MakeBus): void {
-  const it = (title: string, run: (bus: Bus) => Promise<void>): void => {
-    test(`${name}: ${title}`, options, async (t) => {
-      const bus = await make(t, LONG_MS);
-      await bus.subscribe(TOPIC, CHANNEL, () => undefined).ready;
-      await run(bus);
-    });
-  };
+  const it = namedTest(name, options, async (t, ttlMs) => {
+    const bus = await make(t, ttlMs);
+    await bus.subscribe(TOPIC, CHANNEL, () => undefined).ready;
+    return bus;
+  });
 
   it('a deletion is behind what was published before it, and before what came later in the same batch', async (bus) => {
     await bus.publish(TOPIC, [...event(1, CHANNEL), tombstone(2, 'x'), ...event(3, CHANNEL)]);

@@ -26,6 +26,13 @@ const CHANNELS = ['history:a', 'history:b'] as const;
 /** Gives a bus that is started, has been reached, and keeps `TOPIC` for so long. */
 export type MakeBus = (t: TestContext, ttlMs: number) => Promise<Bus>;
 
+/** Registers tests of a bus, which it makes for each. */
+export const namedTest =
+  (name: string, options: TestOptions, make: MakeBus) =>
+  (title: string, run: (bus: Bus) => Promise<void>, ttlMs = LONG_MS): void => {
+    test(`${name}: ${title}`, options, async (t) => run(await make(t, ttlMs)));
+  };
+
 /** The messages of one event. */
 export function event(n: number, ...channels: string[]): Publication[] {
   const source = { topicId: undefined, partition: 0, offset: n };
@@ -82,10 +89,10 @@ async function outlast(bus: Bus, ttlMs: number, other: string): Promise<void> {
  * @param ttlMs for how long a channel is kept in tests that wait for its end
  */
 export function testKeepingAll(name: string, options: TestOptions, make: MakeBus, ttlMs = TTL_MS): void {
+  const it = namedTest(name, options, make);
   const [a, b] = CHANNELS;
 
-  test(`${name}: all channels are kept, before any pod has subscribed to them`, options, async (t) => {
-    const bus = await make(t, LONG_MS);
+  it('all channels are kept, before any pod has subscribed to them', async (bus) => {
     assert.deepEqual(await bus.subscribed(TOPIC, [a, b]), new Set([a, b]));
     for (const n of upTo(2 * SIZE)) await bus.publish(TOPIC, [...event(2 * n, a), ...event(2 * n + 1, b)]);
     await bus.subscribe(TOPIC, a, () => undefined).ready;
@@ -100,11 +107,9 @@ export function testKeepingAll(name: string, options: TestOptions, make: MakeBus
     assert.deepEqual(bus.position(TOPIC), position);
   });
 
-  test(
-    `${name}: a channel that no pod subscribes to is kept for a time after its last message`,
-    options,
-    async (t) => {
-      const bus = await make(t, ttlMs);
+  it(
+    'a channel that no pod subscribes to is kept for a time after its last message',
+    async (bus) => {
       await bus.publish(TOPIC, event(1, a));
       await outlast(bus, ttlMs, b);
       await Promise.all([a, b].map((channel) => bus.subscribe(TOPIC, channel, () => undefined).ready));
@@ -113,6 +118,7 @@ export function testKeepingAll(name: string, options: TestOptions, make: MakeBus
       assert.deepEqual(channels[0]?.from, channels[1]?.messages.map(positionOf).at(-1)?.sequence);
       assert.notEqual(channels[1]?.messages.length, 0);
     },
+    ttlMs,
   );
 }
 
@@ -122,9 +128,7 @@ export function testKeepingAll(name: string, options: TestOptions, make: MakeBus
  * @param endsMs for how long a channel is kept in tests that wait for its end
  */
 export function testHistory(name: string, options: TestOptions, make: MakeBus, endsMs = TTL_MS): void {
-  const it = (title: string, run: (bus: Bus) => Promise<void>, ttlMs = LONG_MS): void => {
-    test(`${name}: ${title}`, options, async (t) => run(await make(t, ttlMs)));
-  };
+  const it = namedTest(name, options, make);
   const [a, b] = CHANNELS;
 
   it('what was published since a channel was joined can be read, in order', async (bus) => {

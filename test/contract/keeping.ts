@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext, type TestOptions } from 'node:test';
+import type { TestContext, TestOptions } from 'node:test';
 import type { Bus } from '../../src/bus/bus.ts';
 import { positionOf } from '../../src/bus/history.ts';
 import type { HistorySettings } from '../../src/events/history-settings.ts';
@@ -10,6 +10,7 @@ import {
   ALL,
   event,
   LONG_MS,
+  namedTest,
   numberIn,
   SIZE,
   testHistory,
@@ -46,45 +47,41 @@ export function testHistories(
 }
 
 function testReplacedHistories(name: string, options: TestOptions, make: MakeBus): void {
-  test(
-    `${name}: a topic loses its history and gets one again, and those who listen hear every message once`,
-    options,
-    async (t) => {
-      const bus = await make(t, LONG_MS);
-      const inbox = new Inbox();
-      await bus.subscribe(TOPIC, KEPT, inbox.take).ready;
-      await bus.publish(TOPIC, event(1, KEPT));
-      assert.ok(positionOf((await inbox.until(1))[0] ?? ''));
+  const it = namedTest(name, options, make);
 
-      bus.keep(new Map());
-      assert.equal(bus.position(TOPIC), undefined);
-      await assert.rejects(bus.readHistory(TOPIC, [KEPT], 0, ALL), /the topic has none/);
-      await bus.publish(TOPIC, event(2, KEPT));
-      assert.equal(positionOf((await inbox.until(2))[1] ?? ''), undefined);
+  it('a topic loses its history and gets one again, and those who listen hear every message once', async (bus) => {
+    const inbox = new Inbox();
+    await bus.subscribe(TOPIC, KEPT, inbox.take).ready;
+    await bus.publish(TOPIC, event(1, KEPT));
+    assert.ok(positionOf((await inbox.until(1))[0] ?? ''));
 
-      bus.keep(new Map([[TOPIC, SETTINGS]]));
-      const other = new Inbox();
-      await bus.subscribe(TOPIC, OTHER, other.take).ready;
-      // Known once the channels are kept that were subscribed to before.
-      await eventually(() => assert.notEqual(bus.position(TOPIC), undefined));
-      await eventually(async () => {
-        const { channels } = await bus.readHistory(TOPIC, [KEPT], 0, ALL);
-        assert.equal(channels[0]?.messages.length, 0);
-      });
-      await bus.publish(TOPIC, [...event(3, KEPT), ...event(4, OTHER)]);
-      assert.deepEqual((await inbox.until(3)).map(numberIn), [1, 2, 3]);
-      const { position, channels } = await bus.readHistory(TOPIC, [KEPT, OTHER], 0, ALL);
-      assert.deepEqual(
-        channels.map(({ messages }) => messages.map(numberIn)),
-        [[3], [4]],
-      );
-      assert.deepEqual(bus.position(TOPIC), position);
-      assert.deepEqual(other.messages.map(numberIn), [4]);
-    },
-  );
+    bus.keep(new Map());
+    assert.equal(bus.position(TOPIC), undefined);
+    await assert.rejects(bus.readHistory(TOPIC, [KEPT], 0, ALL), /the topic has none/);
+    await bus.publish(TOPIC, event(2, KEPT));
+    assert.equal(positionOf((await inbox.until(2))[1] ?? ''), undefined);
 
-  test(`${name}: another size of a history takes effect, and what is kept stays`, options, async (t) => {
-    const bus = await make(t, LONG_MS);
+    bus.keep(new Map([[TOPIC, SETTINGS]]));
+    const other = new Inbox();
+    await bus.subscribe(TOPIC, OTHER, other.take).ready;
+    // Known once the channels are kept that were subscribed to before.
+    await eventually(() => assert.notEqual(bus.position(TOPIC), undefined));
+    await eventually(async () => {
+      const { channels } = await bus.readHistory(TOPIC, [KEPT], 0, ALL);
+      assert.equal(channels[0]?.messages.length, 0);
+    });
+    await bus.publish(TOPIC, [...event(3, KEPT), ...event(4, OTHER)]);
+    assert.deepEqual((await inbox.until(3)).map(numberIn), [1, 2, 3]);
+    const { position, channels } = await bus.readHistory(TOPIC, [KEPT, OTHER], 0, ALL);
+    assert.deepEqual(
+      channels.map(({ messages }) => messages.map(numberIn)),
+      [[3], [4]],
+    );
+    assert.deepEqual(bus.position(TOPIC), position);
+    assert.deepEqual(other.messages.map(numberIn), [4]);
+  });
+
+  it('another size of a history takes effect, and what is kept stays', async (bus) => {
     await bus.subscribe(TOPIC, KEPT, () => undefined).ready;
     await bus.publish(TOPIC, event(1, KEPT));
     const { epoch } = (await bus.readHistory(TOPIC, [KEPT], 0, ALL)).position;

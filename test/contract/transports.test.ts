@@ -6,12 +6,7 @@ import { graphFolder } from '../helpers/graph-folder.ts';
 import { range } from '../helpers/numbers.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
-import {
-  TRANSPORT_CLIENTS,
-  type Asking,
-  type Payload,
-  type TransportClient,
-} from '../helpers/transport-client.ts';
+import { TRANSPORT_CLIENTS, type Asking, type Payload } from '../helpers/transport-client.ts';
 
 const SCHEMA = `
   type Query { me: String }
@@ -72,8 +67,7 @@ const WAYS = [
   limited: sharedGateway((scope) => start(scope, { VIEWER_ID: 'id', ...LIMITS })),
 }));
 
-const fields = 'id n text';
-const SAID = `subscription Said($id: ID) { said(id: $id) { ${fields} } }`;
+const SAID = `subscription Said($id: ID) { said(id: $id) { id n text } }`;
 const KEPT = `subscription { kept { n } }`;
 
 const numbersIn = (payloads: readonly Payload[], field = 'said'): unknown[] =>
@@ -87,28 +81,18 @@ interface More {
   readonly user?: string;
 }
 
-type Subscribe = (t: TestContext, gateway: GatewayProcess, query: string, more?: More) => Promise<Asking>;
-
-async function subscribedBy(
-  client: TransportClient,
-  t: TestContext,
-  gateway: GatewayProcess,
-  query: string,
-  more: More = {},
-): Promise<Asking> {
-  const before = await gateway.metric('sluice_subscribers');
-  const asking = client.ask(t, gateway, { query, ...more });
-  await gateway.untilMetric('sluice_subscribers', before + 1);
-  return asking;
-}
-
 const EACH = WAYS.flatMap((way) =>
   Object.entries(TRANSPORT_CLIENTS).map(([key, client]) => ({ key, client, ...way })),
 );
 
 for (const { key, client, way, shared, limited } of EACH) {
   const isWebSocket = key === 'webSocket' || key === 'legacy';
-  const subscribed: Subscribe = (...asked) => subscribedBy(client, ...asked);
+  const subscribed = async (t: TestContext, gateway: GatewayProcess, query: string, more: More = {}) => {
+    const before = await gateway.metric('sluice_subscribers');
+    const asking = client.ask(t, gateway, { query, ...more });
+    await gateway.untilMetric('sluice_subscribers', before + 1);
+    return asking;
+  };
 
   describe(`a subscription over ${client.name}, by ${way}`, () => {
     it('gets each event of its key once and in order, of any size and in any script', async (t) => {
