@@ -37,17 +37,10 @@ export function objectsIn(heapSnapshot: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-interface CallFrame {
-  readonly functionName: string;
-  readonly url: string;
-  readonly lineNumber: number;
-}
-
 interface CpuProfileFile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: CallFrame;
-    readonly hitCount: number;
+    readonly callFrame: { readonly functionName: string };
     readonly children?: readonly number[];
   }[];
   readonly startTime: number;
@@ -56,14 +49,8 @@ interface CpuProfileFile {
   readonly timeDeltas: readonly number[];
 }
 
-interface Recorded {
-  readonly functions: ReadonlySet<string>;
-  /** Microseconds. */
-  readonly duration: number;
-}
-
-/** Reads a CPU profile as Chrome DevTools do. */
-export function readCpuProfile(text: string): Recorded {
+/** Reads a CPU profile as Chrome DevTools do. @returns its functions, and microseconds */
+export function readCpuProfile(text: string) {
   const { nodes, startTime, endTime, samples, timeDeltas } = JSON.parse(text) as CpuProfileFile;
   const ids = new Set(nodes.map(({ id }) => id));
   assert.ok(nodes[0]?.callFrame.functionName === '(root)');
@@ -79,7 +66,7 @@ export function readCpuProfile(text: string): Recorded {
 
 interface AllocationNode {
   readonly id: number;
-  readonly callFrame: CallFrame;
+  readonly callFrame: { readonly functionName: string };
   readonly selfSize: number;
   readonly children: readonly AllocationNode[];
 }

@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { Changes } from './changes.ts';
 import { ended, spawnFor } from './child-process.ts';
 import { eventually } from './eventually.ts';
@@ -127,10 +128,10 @@ export class GatewayProcess {
   }
 
   /** Waits until this has been printed, as a line or a part of one. */
-  async untilPrinted(text: string): Promise<void> {
+  async untilPrinted(part: string): Promise<void> {
     await this.output.until(
-      () => this.printed.find((line) => line.includes(text)),
-      () => `expected ${text}, got\n${this.printed.join('\n')}`,
+      () => this.printed.find((line) => line.includes(part)),
+      () => `expected ${part}, got\n${this.printed.join('\n')}`,
     );
   }
 
@@ -185,8 +186,8 @@ export async function sumOf(gateways: readonly GatewayProcess[], metric: string)
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-function metricIn(text: string, name: string): number {
-  const values = text
+function metricIn(metrics: string, name: string): number {
+  const values = metrics
     .split('\n')
     .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     .map((line) => Number(line.slice(line.lastIndexOf(' '))));
@@ -241,16 +242,16 @@ export async function untilListening(
     gateway.child.once('exit', (code) =>
       reject(new Error(`the gateway ended with ${code}: ${gateway.stderr}`)),
     );
-    createInterface(gateway.child.stdout).on('line', (text) => {
-      if (text.startsWith('{')) {
-        const line = JSON.parse(text) as LogLine;
+    createInterface(gateway.child.stdout).on('line', (said) => {
+      if (said.startsWith('{')) {
+        const line = JSON.parse(said) as LogLine;
         gateway.lines.push(line);
         if (line.msg === 'listening') {
           gateway.port = Number(line['port']);
           gateway.adminPort = Number(line['adminPort']);
           resolve();
         }
-      } else gateway.printed.push(text);
+      } else gateway.printed.push(said);
       gateway.output.emit();
     });
   });
@@ -264,12 +265,9 @@ export async function runCli(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawnCli(scope, args, settings);
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: (await closed)[0], stdout, stderr };
 }
 
 export function spawnCli(

@@ -15,33 +15,22 @@ const PHASES: readonly Phase[] = (
 ).map(([name, from, to]) => ({ name, from: from * 1_000, to: to * 1_000 }));
 
 /** How a server does; the rest follows. */
-interface Server {
-  readonly target: string;
-  readonly heapPerSocket: number;
-  readonly residentPerSocket: number;
-  readonly microsSingle: number;
-  readonly microsFlood: number;
-  /** deliveries a second in the flood */
-  readonly throughput: number;
-  readonly promises: number;
-  readonly executions: number | null;
-  /** of resident memory, in the flood */
-  readonly growth: number;
-  readonly delay: number;
-}
-
-const SLUICE: Server = {
+const SLUICE = {
   target: 'sluice',
   heapPerSocket: 5_000,
   residentPerSocket: 11_000,
   microsSingle: 8,
   microsFlood: 2,
+  /** deliveries a second in the flood */
   throughput: 320_000,
   promises: 0.002,
-  executions: 1,
+  executions: 1 as number | null,
+  /** of resident memory, in the flood */
   growth: 30 * MB,
   delay: 12,
 };
+
+type Server = Readonly<typeof SLUICE>;
 
 const STOCK: Server = {
   target: 'stock',
@@ -112,13 +101,7 @@ function runOf(server: Server, load: Load): Run {
       seconds: 12,
       cpuSeconds: (load.singles * perEvent * server.microsSingle) / 1e6,
       residentBytes: residentWhenIdle + 5 * MB,
-      delay: {
-        count: 400,
-        p50: server.delay / 2,
-        p90: server.delay * 0.8,
-        p99: server.delay,
-        max: server.delay * 2,
-      },
+      delay: quantiles(server, 400, [0.5, 0.8, 1, 2]),
     },
     flood: {
       events: floodDeliveries / perEvent,
@@ -126,26 +109,20 @@ function runOf(server: Server, load: Load): Run {
       seconds: load.floodSeconds,
       cpuSeconds: (floodDeliveries * server.microsFlood) / 1e6,
       residentBytes: residentWhenIdle + server.growth,
-      delay: {
-        count: 4_000,
-        p50: server.delay * 5,
-        p90: server.delay * 8,
-        p99: server.delay * 10,
-        max: server.delay * 15,
-      },
+      delay: quantiles(server, 4_000, [5, 8, 10, 15]),
     },
     promisesPerDelivery: server.promises,
     executionsPerEvent: server.executions,
-    handshake: {
-      count: 120,
-      p50: server.delay,
-      p90: server.delay * 2,
-      p99: server.delay * 3,
-      max: server.delay * 4,
-    },
+    handshake: quantiles(server, 120, [1, 2, 3, 4]),
     stalled: { sockets: Math.round(load.sockets * load.stalled), endings: {} },
     faults: [],
   };
+}
+
+/** @param times how many times the server's delay each of them is */
+function quantiles({ delay }: Server, count: number, times: readonly [number, number, number, number]) {
+  const [p50, p90, p99, max] = times;
+  return { count, p50: p50 * delay, p90: p90 * delay, p99: p99 * delay, max: max * delay };
 }
 
 function samplesOf(server: Server, load: Load, perEvent: number): readonly Sample[] {
