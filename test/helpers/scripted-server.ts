@@ -112,6 +112,13 @@ class ServedOperation extends ScriptedOperation {
     this.#send({ type: 'complete' });
   }
 
+  /** Resolves when the client has read all that was sent. */
+  async read(): Promise<void> {
+    const pong = once(this.#socket, 'pong');
+    this.#socket.ping();
+    await pong;
+  }
+
   /** Closes its socket with that code; without one the socket is cut, and its client sees 1006. */
   cut(code?: number): void {
     if (code === undefined) this.#socket.terminate();

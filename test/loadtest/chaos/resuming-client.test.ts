@@ -1,41 +1,33 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { WebSocket, WebSocketServer } from 'ws';
 import { ResumingClient } from '../../../loadtest/chaos/resuming-client.ts';
+import type { Result } from '../../../src/client/graphql-ws.ts';
+import { ScriptedServer } from '../../helpers/scripted-server.ts';
 import type { Field } from '../../../loadtest/chaos/subscriptions.ts';
 
-/** A gateway that says what the test wants. */
-class ScriptedGateway {
-  readonly #server = new WebSocketServer({ port: 0, handleProtocols: () => 'graphql-transport-ws' });
-  #socket: WebSocket | undefined;
+type Operation = Awaited<ReturnType<ScriptedServer['operation']>>;
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+/** A gateway that says what the test wants to the one client that it has. */
+class Gateway {
+  #operation: Operation | undefined;
+  readonly #server: ScriptedServer;
+
+  constructor(server: ScriptedServer) {
+    this.#server = server;
   }
 
   /** Resolves with the cursor of the subscription that comes next. */
   async subscribed(): Promise<unknown> {
-    const [socket] = (await once(this.#server, 'connection')) as [WebSocket];
-    this.#socket = socket;
-    await once(socket, 'message');
-    socket.send('{"type":"connection_ack"}');
-    const [bytes] = (await once(socket, 'message')) as [Buffer];
-    const { type, payload } = JSON.parse(String(bytes)) as {
-      type: string;
-      payload: { extensions: { resume: unknown } };
-    };
-    assert.equal(type, 'subscribe');
-    return payload.extensions.resume;
+    this.#operation = await this.#server.operation();
+    return this.#operation.resume;
   }
 
-  next(payload: object): void {
-    this.#socket?.send(JSON.stringify({ id: '1', type: 'next', payload }));
+  next(payload: Result): void {
+    this.#operation?.next(payload);
   }
 
   greet(recovered: boolean, cursor?: string): void {
-    this.next({ data: null, extensions: { cursor, recovered } });
+    this.#operation?.greet(recovered, cursor);
   }
 
   event(n: number, cursor?: string): void {
@@ -44,40 +36,30 @@ class ScriptedGateway {
 
   /** Resolves when the client has read all that was sent. */
   async read(): Promise<void> {
-    this.#socket?.ping();
-    await once(this.#socket as WebSocket, 'pong');
+    await this.#operation?.read();
   }
 
   /** Resolves with the cursor with which the client resumes. */
   async cut(): Promise<unknown> {
     await this.read();
-    const resumed = this.subscribed();
-    this.#socket?.terminate();
-    return resumed;
-  }
-
-  stop(): void {
-    this.#socket?.terminate();
-    this.#server.close();
+    this.#operation?.cut();
+    return this.subscribed();
   }
 }
 
 /** A client that has connected, and the gateway that it has subscribed to. */
 async function connect(t: TestContext, field: Field = 'update') {
-  const gateway = new ScriptedGateway();
+  const server = await ScriptedServer.start(t);
+  const gateway = new Gateway(server);
   const client = new ResumingClient({
     client: 0,
     subscription: { field, channels: ['c0'] },
-    endpoint: { host: '127.0.0.1', port: gateway.port },
+    endpoint: { host: '127.0.0.1', port: Number(new URL(server.url).port) },
     localAddress: '127.0.0.1',
   });
-  t.after(() => {
-    client.leave();
-    gateway.stop();
-  });
-  const subscribed = gateway.subscribed();
+  t.after(() => client.leave());
   client.connect();
-  assert.equal(await subscribed, null);
+  assert.equal(await gateway.subscribed(), null);
   return { client, gateway };
 }
 
