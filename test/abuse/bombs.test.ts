@@ -7,8 +7,7 @@ import type { ExecutionResult } from 'graphql';
 import { Executor } from '../../src/executor/executor.ts';
 import { Operation } from '../../src/executor/operation.ts';
 import { createLog } from '../../src/log.ts';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import { startGraph } from '../e2e/graph-gateway.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { connectAndInit, subscribeMessage, type RawSocket } from '../helpers/raw-socket.ts';
 import { schema } from '../unit/executor/zoo.ts';
@@ -69,8 +68,7 @@ const SCHEMA = 'type Subscription { item: Item @event(topic: "items") } type Ite
 const levels = (count: number): string => `${'item { '.repeat(count)} id ${'}'.repeat(count)}`;
 
 test('a client has its turn while ten sockets pipeline documents that take long', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  const gateway = await startGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
+  const gateway = await startGraph(t, { 'schema.graphql': SCHEMA }, { CHANNEL_LINGER_MS: '0' });
   const hostile = await connectSome(t, gateway, 10);
   const client = await connectAndInit(t, gateway.graphqlUrl);
   const aliases = upTo(9).map((alias) => `a${alias}: item { ${levels(15)} }`);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { RequestListener, ServerResponse } from 'node:http';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import { startGraph } from '../e2e/graph-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { serveHttp } from '../helpers/local-server.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
@@ -50,9 +50,8 @@ class SlowBackend {
 const backend = new SlowBackend();
 
 async function start(scope: Scope): Promise<GatewayProcess> {
-  const folder = await graphFolder(scope, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(scope, {
-    GRAPH: folder,
+  const files = { 'schema.graphql': SCHEMA, 'graph.js': GRAPH };
+  return startGraph(scope, files, {
     SLOW_URL: await serveHttp(scope, backend.answer),
     EXECUTE_CONCURRENCY: '8',
     EXECUTE_TIMEOUT_MS: '600000',

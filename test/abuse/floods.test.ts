@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import { startGraph } from '../e2e/graph-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { ask } from '../unit/server/serve.ts';
 
@@ -18,10 +18,12 @@ const GRAPH = `
   export default defineGraph({ resolvers: { Query: { hello: () => 'hello', large: () => large } } });
 `;
 
-async function start(t: TestContext): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(t, { GRAPH: folder, NODE_OPTIONS: '--max-old-space-size=128' });
-}
+const start = (t: TestContext): Promise<GatewayProcess> =>
+  startGraph(
+    t,
+    { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
+    { NODE_OPTIONS: '--max-old-space-size=128' },
+  );
 
 /** Clients that write the same without end, and read nothing, each until it is cut off. */
 async function flood(t: TestContext, { port }: GatewayProcess, clients: number, piece: string, head = '') {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder, itemSchema } from '../helpers/graph-folder.ts';
+import { startItems } from '../e2e/graph-gateway.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { connectSome, numbersOf, untilNumber } from './arrange.ts';
@@ -39,9 +38,7 @@ async function attack(socket: RawSocket, name: string): Promise<void> {
 }
 
 test('hostile clients within all caps neither end a pod nor keep events from others', async (t) => {
-  const folder = await graphFolder(t, { 'schema.graphql': itemSchema('items') });
-  const gateway = await startGateway(t, {
-    GRAPH: folder,
+  const gateway = await startItems(t, {
     NODE_OPTIONS: `--max-old-space-size=${HEAP} --max-semi-space-size=16`,
     PING_SECONDS: '0',
     ...CAPS,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
+import { startGraph } from '../e2e/graph-gateway.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
+import { postJson } from '../helpers/http-exchange.ts';
 import { connectAndInit, type RawSocket } from '../helpers/raw-socket.ts';
 import { connectSome, numbersOf, refusedUpgrade } from './arrange.ts';
 
@@ -33,11 +34,6 @@ const SETTINGS = {
 
 const SHED = 'sluice_closes_total{code="1013",reason="pressure"}';
 
-async function start(t: TestContext): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA });
-  return startGateway(t, { ...SETTINGS, GRAPH: folder });
-}
-
 /** Bytes of memory that the gateway holds. */
 function residentMb({ child }: GatewayProcess): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -45,18 +41,11 @@ function residentMb({ child }: GatewayProcess): number {
 }
 
 /** @returns the status: 202 if the event was accepted */
-async function post({ httpUrl }: GatewayProcess, n: number, text: string): Promise<number> {
-  const response = await fetch(`${httpUrl}/events/items`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ n, text }),
-  });
-  await response.text();
-  return response.status;
-}
+const post = async ({ httpUrl }: GatewayProcess, n: number, text: string) =>
+  (await postJson(`${httpUrl}/events/items`, { n, text })).status;
 
 test('a pod that clients which do not read would fill refuses, pauses, sheds those, and comes back by itself', async (t) => {
-  const gateway = await start(t);
+  const gateway = await startGraph(t, { 'schema.graphql': SCHEMA }, SETTINGS);
   const sockets: RawSocket[] = [];
   while (sockets.length < SOCKETS) sockets.push(...(await connectSome(t, gateway, 20)));
   const stalled = sockets.slice(0, STALLED);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { Changes } from '../helpers/changes.ts';
-import { startGateway, type GatewayProcess } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import { startGraph } from '../e2e/graph-gateway.ts';
+import type { GatewayProcess } from '../helpers/gateway.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { ask } from '../unit/server/serve.ts';
@@ -29,8 +29,8 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const HELLO = JSON.stringify({ query: '{ hello }' });
 
 async function start(t: TestContext): Promise<GatewayProcess> {
-  const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.js': GRAPH });
-  return startGateway(t, { GRAPH: folder, NODE_OPTIONS: '--max-old-space-size=256' });
+  const files = { 'schema.graphql': SCHEMA, 'graph.js': GRAPH };
+  return startGraph(t, files, { NODE_OPTIONS: '--max-old-space-size=256' });
 }
 
 /** A client that sends requests one behind the other, whatever is answered. */

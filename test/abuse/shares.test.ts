@@ -10,6 +10,8 @@ import { arrivalsAt, floodWith } from './event-flood.ts';
 const ITEM = 'subscription ($id: [ID!]) { item(id: $id) { n } }';
 const ATTACKER = '203.0.113.1';
 
+const idsFrom = (first: number, count = 25) => ({ id: range(first, first + count).map(String) });
+
 /** Whose clients' addresses are known. */
 async function start(t: TestContext): Promise<GatewayProcess> {
   const query = 'type Query { hello: String node: Node } type Node { id: ID, node: Node }';
@@ -83,7 +85,6 @@ const BY_HEADER = `
 test('a viewer with an id has a share of its own, on WebSockets and event streams together, and others of its address another', async (t) => {
   const settings = { MAX_CHANNELS_PER_POD: '100', VIEWER_ID: 'id', TRUSTED_PROXIES: 'none' };
   const gateway = await startItems(t, settings, { 'graph.js': BY_HEADER });
-  const idsFrom = (first: number, count = 25) => ({ id: range(first, first + count).map(String) });
   for (const first of [0, 25]) {
     const socket = await connect(t, gateway.graphqlUrl, { headers: { 'x-viewer': 'ann' } });
     socket.send({ type: 'connection_init' });

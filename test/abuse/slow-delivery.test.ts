@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { startGateway } from '../helpers/gateway.ts';
-import { graphFolder } from '../helpers/graph-folder.ts';
+import { startGraph } from '../e2e/graph-gateway.ts';
 import { upTo } from '../helpers/numbers.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { saidTo } from '../helpers/said.ts';
-import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const SCHEMA = `
   type Subscription { dropped: Said @event(topic: "items") @delivery(onSlow: DROP_OLDEST) }
@@ -15,16 +13,9 @@ const MOST_EVENTS = 4_000;
 /** Several times the bound, after the kernel has taken what it takes. */
 const ENOUGH_LEFT_OUT = 100;
 
-const gatewayOf = sharedGateway(async (scope) =>
-  startGateway(scope, {
-    GRAPH: await graphFolder(scope, { 'schema.graphql': SCHEMA }),
-    SOCKET_BUFFER_BYTES: '262144',
-    PING_SECONDS: '0',
-  }),
-);
-
 test('a client that stops reading has the oldest events left out, is told how many, and gets the latest', async (t) => {
-  const gateway = await gatewayOf();
+  const settings = { SOCKET_BUFFER_BYTES: '262144', PING_SECONDS: '0' };
+  const gateway = await startGraph(t, { 'schema.graphql': SCHEMA }, settings);
   const reader = await connectAndInit(t, gateway.graphqlUrl);
   const stalled = await connectAndInit(t, gateway.graphqlUrl);
   for (const socket of [reader, stalled])

@@ -1,4 +1,4 @@
-import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { request as plainRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect } from 'node:http2';
 import { request as secureRequest } from 'node:https';
 
@@ -78,19 +78,19 @@ function overHttp2({ port }: Pick<Place, 'port'>, headers: Headers, body: string
   };
 }
 
-/** Sends JSON to any path, over HTTP/1.1. @returns status and body */
+/** Sends JSON to any path, over HTTP/1.1. @returns status, headers and body */
 export function postJson(
   url: string,
   value: unknown,
   headers: Headers = {},
-): Promise<{ status: number | undefined; body: string }> {
+): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: string }> {
   const send = url.startsWith('https:') ? secureRequest : plainRequest;
   return new Promise((resolve, reject) => {
     const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
     const request = send(url, { ...options, rejectUnauthorized: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (text: string) => (body += text));
-      response.on('end', () => resolve({ status: response.statusCode, body }));
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
     });
     request.on('error', reject).end(JSON.stringify(value));
   });
