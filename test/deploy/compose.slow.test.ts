@@ -9,7 +9,7 @@ import { composeServices, portOf, type Service } from '../helpers/deploy/compose
 import { freePort } from '../helpers/free-port.ts';
 import { startGateway } from '../helpers/gateway.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
-import { disconnectAfter } from '../helpers/kafka-client.ts';
+import { kafkaAdmin } from '../helpers/kafka-client.ts';
 import { kcat } from '../helpers/kcat.ts';
 import { startNginx } from '../helpers/nginx.ts';
 import { startBroker } from '../helpers/own-kafka.ts';
@@ -40,9 +40,7 @@ test(
     const properties = { ...Object.fromEntries(settings), 'log.dirs': path.join(folder, 'data') };
     const address = `127.0.0.1:${own.get(portOf(published))}`;
     const { client } = await startBroker(t, folder, properties, address);
-    const admin = client.admin();
-    await admin.connect();
-    disconnectAfter(t, admin);
+    const admin = await kafkaAdmin(t, client);
     await createTopics(admin, [{ topic: 'orders' }]);
     await kcat(t, 'orders', [{ key: '7', value: '{"orderId":7}' }], 'none', address);
     assert.deepEqual(

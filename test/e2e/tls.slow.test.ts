@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { openPage } from '../helpers/chromium.ts';
 import { spawnFor } from '../helpers/child-process.ts';
@@ -22,10 +22,7 @@ test('curl gets a query over HTTP/2 and over HTTP/1.1', needs('curl'), async (t)
       'curl',
       args.map((arg) => arg.replaceAll(' ver', '%20ver')),
     );
-    let said = '';
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    await once(child, 'close');
-    assert.equal(said, `{"data":{"header":"ann","version":""}} ${version}`);
+    assert.equal(await text(child.stdout), `{"data":{"header":"ann","version":""}} ${version}`);
   }
 });
 

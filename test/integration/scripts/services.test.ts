@@ -5,6 +5,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { spawnFor } from '../../helpers/child-process.ts';
 import { freePort } from '../../helpers/free-port.ts';
@@ -24,9 +25,7 @@ test('scripts/services prints the services that the environment names, and start
   const child = spawnFor(t, clone.script, ['up', '--only', 'kafka,redis'], {
     env: { ...process.env, ...env },
   });
-  let stdout = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  const [code] = await once(child, 'close');
+  const [[code], stdout] = await Promise.all([once(child, 'close'), text(child.stdout)]);
 
   assert.equal(code, 0);
   assert.equal(stdout, `KAFKA_BROKERS=${env.KAFKA_BROKERS}\nREDIS_URL=${env.REDIS_URL}\n`);
