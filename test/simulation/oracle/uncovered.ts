@@ -99,7 +99,11 @@ function isBehindALostBranch({ ledger, plan }: World, { number, topic, at }: Led
     const isWithin = (time: number): boolean => time > from && time <= to;
     return (
       (isWithin(at) || own.some((attempt) => isWithin(attempt.at))) &&
-      attempts.some((attempt) => attempt.servers.includes(failover.formerMaster) && isWithin(attempt.at))
+      attempts.some(
+        ({ servers, at: began, endedAt, acknowledged }) =>
+          // One that was under way as the replica fell behind is not there, either.
+          servers.includes(failover.formerMaster) && (isWithin(began) || (acknowledged && isWithin(endedAt))),
+      )
     );
   });
 }
