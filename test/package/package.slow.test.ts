@@ -227,6 +227,18 @@ describe('the package', needs('image-node', 'node-22'), () => {
     );
   });
 
+  it('shows the demo where no graph is named, and none is there', async (t) => {
+    await installed.remove('graph');
+    t.after(() => installed.write({ ...GRAPH, 'graph/schema.graphql': schema('orders') }));
+    const gateway = await untilListening(installed.spawn(t, [], GATEWAY_DEFAULTS));
+    const page = await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } });
+    assert.match(await page.text(), /graphiql/);
+    const query = 'subscription { property_update { asking_price { formatted } } }';
+    const [result] = (await new Received(graphqlClient(t, gateway.graphqlUrl), query).until(1)).results;
+    assert.equal(result?.errors, undefined);
+    await endItself(gateway);
+  });
+
   it('tells tools that read graphql-config which directives there are', async () => {
     const { stdout: directives } = await installed.sluice('schema');
     await installed.write({
@@ -295,16 +307,6 @@ describe('the package', needs('image-node', 'node-22'), () => {
     const { stdout: listed } = await promisify(execFile)('tar', ['-tzf', path.join(folder, name)]);
     assert.match(listed, /^package\/dist\/src\/cli\.js$/m);
     assert.match(await readFile(path.join(folder, 'package.json'), 'utf8'), RegExp(`"file:${name}"`));
-  });
-
-  it('shows the demo where no graph is named', async (t) => {
-    const gateway = await untilListening(installed.spawn(t, [], GATEWAY_DEFAULTS));
-    const page = await fetch(gateway.httpUrl, { headers: { accept: 'text/html' } });
-    assert.match(await page.text(), /graphiql/);
-    const query = 'subscription { property_update { asking_price { formatted } } }';
-    const [result] = (await new Received(graphqlClient(t, gateway.graphqlUrl), query).until(1)).results;
-    assert.equal(result?.errors, undefined);
-    await endItself(gateway);
   });
 
   for (const KAFKA_DRIVER of ['kafkajs', 'platformatic']) {
