@@ -19,7 +19,7 @@ export async function check(args: readonly string[]): Promise<number> {
   return errors > 0 ? 1 : 0;
 }
 
-/** Undefined where the settings can't be used, which is told by what uses them: a graph is checked without secrets, too. */
+/** Names what viewers may have. @returns undefined if settings can't be used: a graph is checked without secrets, too */
 function claims(): readonly string[] | undefined {
   try {
     return claimedNames(loadConfig(process.env));

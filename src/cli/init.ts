@@ -58,8 +58,8 @@ async function copyTarball(tarball: string, folder: string): Promise<string> {
 }
 
 /**
- * @param tarball which may be in it: where `npx` runs it, one is often beside what is to be written
- * @returns whether it is
+ * @param tarball that may be in the folder: who runs `npx` there with one has nothing else
+ * @returns whether the tarball is there
  * @throws SluiceError BAD_FOLDER if anything else is
  */
 async function demandEmpty(folder: string, tarball: string | undefined): Promise<boolean> {

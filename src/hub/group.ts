@@ -43,7 +43,7 @@ export class Group {
   #events = 0;
   /** `MessageInHand` notes here which message the group was handed last. */
   reached = 0;
-  client: string | undefined; // See JoinOptions; of the subscriber that has opened it.
+  client: string | undefined; // The one whose subscriber has opened it: see JoinOptions.
 
   /** @param isReplay see `beginReplay` */
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {

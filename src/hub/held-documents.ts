@@ -9,7 +9,7 @@ interface Parsed {
 
 /** The documents of all groups, each counted once: clients may make up new ones, and each is in memory as long as it is in use. */
 export class HeldDocuments {
-  /** Each with the client that has asked for it first, as far as that is known. */
+  /** The documents, each with the client that has asked for it first, if it is known. */
   readonly #held = new Map<Parsed, string | undefined>();
   readonly #most: number;
   #shares = new ClientShares();

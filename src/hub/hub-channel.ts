@@ -11,6 +11,6 @@ export interface HubChannel extends RecordedChannel {
   readonly subscription: Subscription;
   /** How long the bus keeps its messages after it has been left, in ms; 0: it keeps none. */
   readonly keptMs: number;
-  /** That has asked for it first, as far as that is known: it counts for this one as long as it is here. */
+  /** The client that has asked for the channel first, if it is known: the channel counts for it until it is left. */
   readonly client: string | undefined;
 }

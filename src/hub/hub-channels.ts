@@ -54,7 +54,7 @@ export class HubChannels {
     return { channels: this.#services.bus.room ?? Infinity, kept: this.#kept.room };
   }
 
-  /** Of this room, what a client may take. */
+  /** The part of this room that a client may take. */
   roomOf(client: string | undefined): Room {
     const { channels, kept } = this.room;
     return { channels: this.#shares.roomOf(client, channels), kept: this.#kept.shares.roomOf(client, kept) };

@@ -62,9 +62,9 @@ export function groupRefusal(
 }
 
 /**
- * Of a cap that all clients of a pod have in common, of which there is something left for others.
+ * Refuses a client what a pod has room for still, but only for others.
  *
- * @param what it has room for
+ * @param what there is room for
  */
 export function beyondShare(what: string, metrics: Pick<Metrics, 'refused'>): GraphQLError {
   metrics.refused('share_of_client');

@@ -23,9 +23,9 @@ export class KeptChannels {
   readonly #limits: Required<KeptLimits>;
   readonly #now: () => number;
   #subscribed = 0;
-  /** By how long they are kept: each in the order in which their times end. */
+  /** Queues by how long channels are kept, each in the order in which their times end. */
   readonly #left = new Map<number, Map<string, LeftChannel>>();
-  /** Of clients, also after they have gone. */
+  /** The shares of clients, which count on after these have gone. */
   readonly shares = new ClientShares();
 
   /** @param now ms, of a monotonic clock */

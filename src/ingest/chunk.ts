@@ -69,7 +69,7 @@ export class Chunk {
 
   /**
    * Routes the first of these records and counts them: as many as are delivered together, and one at least. Waits only if a
-   * graph's own decode does, and where they are large. Never rejects.
+   * graph's own decode does, or records are large. Never rejects.
    */
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
     const events: (RoutedEvent | Tombstone)[] = [];

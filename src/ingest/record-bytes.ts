@@ -9,11 +9,11 @@ import type { KafkaRecord } from './record.ts';
  */
 const HEAP_BYTES_PER_BYTE = 8;
 
-/** Of a JSON event. Each list, object and new key takes as much time as hundreds of bytes of text: so many take some 30 ms. */
+/** Parts of one JSON event. Each list, object and new key takes as much time as hundreds of bytes of text: so many take some 30 ms. */
 const MAX_PARTS = 50_000;
 const MAX_KEYS = 10_000;
 
-/** Less JSON is not looked at. */
+/** JSON of at most so many bytes can't take long. */
 const SHORT_BYTES = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -50,7 +50,7 @@ export function tooLarge(record: KafkaRecord, mostBytes: number): DecodeError | 
   return new DecodeError('too_large', `expected a record of at most ${mostBytes} bytes, got ${bytes}`);
 }
 
-/** Undefined if the JSON, which may be faulty, does not take long to decode for what it holds. */
+/** Tells JSON, which may be faulty, that takes long to decode for its many parts. @returns undefined if it does not */
 export function tooManyParts(json: Buffer): DecodeError | undefined {
   if (json.length <= SHORT_BYTES) return undefined;
   const keys = new Set<number>();

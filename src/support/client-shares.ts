@@ -1,4 +1,4 @@
-/** So many times as much as it leaves free a client may have: alone three quarters, as one of two three sevenths. */
+/** A client may have so many times what is left free: alone it gets three quarters, as one of two three sevenths. */
 const TIMES_FREE = 3;
 
 /**
@@ -11,7 +11,7 @@ const TIMES_FREE = 3;
  * (Switches share out the memory of their ports like this, by a dynamic threshold.)
  */
 export class ClientShares {
-  /** By client, of those that have any. */
+  /** How much each client has; those that have nothing are not in it. */
   readonly #held = new Map<string, number>();
 
   /**

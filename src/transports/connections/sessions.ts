@@ -74,7 +74,7 @@ export class Sessions<Owner extends SessionOwner> {
   readonly #options: SessionsOptions;
   readonly #sessions = new Map<Owner, Session>();
   readonly #unverified: LogThrottle;
-  /** Some are left for the next turn. */
+  /** Whether sessions are left to be checked in the next turn. */
   #isChecking = false;
 
   constructor(options: SessionsOptions) {
