@@ -229,6 +229,8 @@ export class TopicVersions {
   /**
    * To be called when the server is another one, or the same after a start or a promotion: it may lack what this pod has
    * published last, and listeners that have gone on to it can't know. They are told.
+   *
+   * @throws if they can't be told just now
    */
   async announceLost(): Promise<void> {
     const { connection, names, log, now } = this.#options;
@@ -246,7 +248,6 @@ export class TopicVersions {
       if (isUnkept || (await this.#options.isLost(topic)) !== false) lost.push(topic);
     }
     if (lost.length === 0) return;
-    log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
     const announcement: Command = ['PUBLISH', names.gapsChannel, JSON.stringify(lost)];
     try {
       // Listeners that connect later see it by the version.
@@ -254,8 +255,11 @@ export class TopicVersions {
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
       for (const topic of lost) this.#outdated.add(topic);
-      await connection.send([announcement]);
+      const [reply] = await connection.send([announcement]);
+      // A server that is busy takes it later; one that does not permit it never does.
+      if (reply !== undefined && !isRefusal(reply)) valueOf(reply);
     }
+    log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
     for (const [topic, { version }] of recent) {
       if (this.#given.get(topic)?.version !== version) continue;
       this.#given.delete(topic);

@@ -19,6 +19,8 @@ function setUp() {
   const redis = {
     refusal: undefined as string | undefined,
     reply: { value: 'OK' } as Reply,
+    /** In place of `reply`. */
+    replyTo: (_name: string | undefined): Reply | undefined => undefined,
     sent: [] as Command[],
     transacted: [] as Command[],
   };
@@ -30,7 +32,7 @@ function setUp() {
     },
     send: async (commands: readonly Command[]) => {
       redis.sent.push(...commands);
-      return commands.map(() => redis.reply);
+      return commands.map(([name]) => redis.replyTo(name) ?? redis.reply);
     },
   } as unknown as CommandConnection;
   const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: async () => false };
@@ -95,4 +97,19 @@ test('of a topic with history, what was published without it counts as lost wher
     const announced = redis.transacted.filter(([name]) => name === 'PUBLISH');
     assert.deepEqual(announced, isKept ? [] : [['PUBLISH', '@gaps', '["bids"]']]);
   }
+});
+
+test('what Redis may have lost is told once it is not busy any more, and to nobody where it is not permitted', async () => {
+  const { redis, versions } = setUp();
+  await versions.run('bids', [], async () => []);
+  redis.refusal = BUSY;
+  const sent = () => redis.sent.filter(([name]) => name === 'PUBLISH').length;
+  const replies = { GET: { value: 'of another pod' }, PUBLISH: { error: new Error(BUSY) } };
+  redis.replyTo = (name) => replies[name as keyof typeof replies];
+  await assert.rejects(versions.announceLost(), { message: BUSY });
+  replies.PUBLISH.error = new Error(NOPERM);
+  await versions.announceLost();
+  assert.equal(sent(), 2);
+  await versions.announceLost();
+  assert.equal(sent(), 2, 'once it has been tried, nothing is left to tell');
 });
