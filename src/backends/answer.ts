@@ -36,7 +36,7 @@ export async function readAnswer(
   try {
     if (first > most) throw tooLong(most, String(first));
     reserved = await bytes.reserve(first, owner, signal);
-    // Chunks are copied: those of a byte each would take a hundred times what is reserved.
+    // Chunks are copied into one buffer: kept, those of a byte each would take a hundred times what is reserved.
     let answer = Buffer.allocUnsafe(announced === undefined ? 0 : first);
     let size = 0;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -47,7 +47,7 @@ export async function readAnswer(
         reserved = await bytes.reserve(most, owner, signal);
       }
       if (needed > answer.length) {
-        const larger = Buffer.allocUnsafe(Math.min(2 * needed, most));
+        const larger = Buffer.allocUnsafe(Math.min(2 * needed, reserved.bytes));
         answer.copy(larger, 0, 0, size);
         answer = larger;
       }

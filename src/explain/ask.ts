@@ -14,7 +14,7 @@ export interface Question {
 export interface AskedPod {
   /** How it is called: `http://127.0.0.1:4001`. */
   readonly name: string;
-  /** Of its admin port, without a path. */
+  /** The URL of its admin port, without a path. */
   readonly url: string;
 }
 
@@ -76,7 +76,7 @@ export async function askPods(
   return { ...answers, faults: [...unlisted, ...faults] };
 }
 
-/** What `/debug/workers` answers. */
+/** The answer of `/debug/workers`. */
 interface Workers {
   readonly workers: readonly { readonly worker: number }[];
 }

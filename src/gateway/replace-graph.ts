@@ -14,7 +14,7 @@ import type { GraphMaker, RunningGraph } from './running-graph.ts';
 
 interface ReplaceGraphOptions {
   readonly folder: string;
-  /** See `ReadOptions`. */
+  /** The names of values that viewers may have by the settings: see `ReadOptions`. */
   readonly claims: readonly string[];
   readonly maker: GraphMaker;
   readonly inForce: GraphInForce;

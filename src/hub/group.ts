@@ -293,8 +293,8 @@ export class Group {
     pending.trace = trace;
     const isKept = isRecorded && plan.shares;
     const execution = new SharedExecution(this.#parts, message, scope, pending, isKept, trace);
-    const part = { subscribers, isWholeGroup: subscribers === this.#subscribers, agreedReads: undefined };
-    if (plan.shares) execution.start(part);
+    const isWholeGroup = subscribers === this.#subscribers;
+    if (plan.shares) execution.start({ subscribers, isWholeGroup, agreedReads: undefined });
     else execution.startUnshared(subscribers);
     if (!pending.done) order.track(pending);
   }

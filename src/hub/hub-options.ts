@@ -52,7 +52,7 @@ export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
 
 /** How a subscriber joins. */
 export interface JoinOptions {
-  /** See ClientShares. */
+  /** The client whose shares of the pod the subscriber takes, if it is known: see ClientShares. */
   readonly client?: string | undefined;
   /** Asked when it is known what the subscriber asks for. */
   readonly admits?: Admits;

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics.ts';
-import type { ClientShares } from '../support/client-shares.ts';
+import { beyondShareText, type ClientShares } from '../support/client-shares.ts';
 import type { HeldDocuments } from './held-documents.ts';
 import type { HubChannels } from './hub-channels.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
@@ -68,9 +68,7 @@ export function groupRefusal(
  */
 export function beyondShare(what: string, metrics: Pick<Metrics, 'refused'>): GraphQLError {
   metrics.refused('share_of_client');
-  return podFull(
-    `expected a client to take at most three times what this process has left for ${what}, got more`,
-  );
+  return podFull(beyondShareText(what));
 }
 
 /** What an empty object or list takes in memory beyond its text. */

@@ -218,7 +218,7 @@ export class Chunk {
   }
 }
 
-/** What is left of a turn of the event loop. Most chunks take one. */
+/** Counts the bytes that a turn of the event loop may still take. Most chunks take one turn. */
 class Turn {
   #bytes = TURN_BYTES;
 

@@ -3,7 +3,7 @@ const TIMES_FREE = 3;
 
 /**
  * What each client has of something that all clients of the process have in common: its channels, say. While much is free
- * nobody is refused, since there may be an office behind one address. As it gets scarce, those that have most are
+ * no client is refused, since there may be an office behind one address. As it gets scarce, those that have most are
  * refused first, so that no client can take all, however many connections it opens:
  *
  *     taken by the client  ████████████████████████░░░░░░░░  free: the client gets no more, all others do
@@ -17,7 +17,7 @@ export class ClientShares {
   /**
    * How much more a client may have.
    *
-   * @param client the key of its viewer, or its address; undefined: nobody knows whose it is, so it may have all
+   * @param client the key of its viewer, or its address; undefined: the gateway does not know it, so it may have all
    * @param free what is left for all clients
    * @param asked what has been counted already of what it asks for now
    */
@@ -34,4 +34,9 @@ export class ClientShares {
     if (held > 0) this.#held.set(client, held);
     else this.#held.delete(client);
   }
+}
+
+/** Tells a client that it is refused what there is room for still, but only for others. */
+export function beyondShareText(what: string): string {
+  return `expected a client to take at most three times what this process has left for ${what}, got more`;
 }

@@ -19,7 +19,7 @@ interface DeletedKeys {
  */
 export async function readDeletions(where: DeletedKeys, keys: readonly string[]): Promise<Deletions> {
   const { topic, epoch, connection, names } = where;
-  // What is published without history gives the topic another version only: the epoch has ended by that, too.
+  // An event that is published without history changes the topic's version alone, and ends the epoch by that.
   const state: readonly Command[] = [
     ['HMGET', names.historyKey(topic), 'epoch', 'version', 'deleted', 'forgotten', 'removed'],
     ['GET', names.versionKey(topic)],

@@ -309,8 +309,6 @@ export class MissedMessages {
     const number = String((this.#asked += 1));
     this.#questions.set(number, answers);
     let askedAt: number | undefined;
-    const own = names.podChannel(pod);
-    const question = `${QUESTION}${pod} ${number}`;
     const isLate = (): boolean => askedAt !== undefined && clock.now() - askedAt >= ANSWER_MS;
     while (!signal.aborted && !answers.complete.aborted && !isLate()) {
       // Answers are not read meanwhile.
@@ -318,8 +316,8 @@ export class MissedMessages {
       await this.#ready(signal);
       try {
         const asking = commands.send([
-          ['PUBLISH', names.positionsChannel, question],
-          ['PUBSUB', 'NUMSUB', own],
+          ['PUBLISH', names.positionsChannel, `${QUESTION}${pod} ${number}`],
+          ['PUBSUB', 'NUMSUB', names.podChannel(pod)],
         ]);
         const replies = await unlessAborted(asking, signal);
         if (replies === undefined) break;
@@ -382,8 +380,8 @@ export class MissedMessages {
     const { log, missed } = this.#options;
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
     missed(topic, this.#held.get(topic)?.isCertain === true);
+    // Messages that are passed on now would make copies of those that came before them.
     this.#confirmed.keep((kept) => kept !== topic);
-    // What is passed on now would make copies of what came before it.
     this.#beforeLoss.delete(topic);
     this.#release(topic);
   }

@@ -110,7 +110,7 @@ export class ReadAgain implements Consumption {
         const { leaderEpoch, lastEpoch, lastFrom } = expected.get(record.partition) ?? {};
         // Epochs go up along a log.
         if ((leaderEpochOf(record) ?? 0) > (lastEpoch ?? 0)) checkEpoch(record, lastEpoch);
-        // What was published of an epoch between the two, if anything was, is not known.
+        // The publisher says nothing of epochs between the two: a record of one may have come in place of another.
         if (lastFrom !== undefined) checkEpoch(record, record.offset < lastFrom ? leaderEpoch : lastEpoch);
         this.#checkAge(record);
         last.set(record.partition, record);

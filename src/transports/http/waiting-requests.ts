@@ -1,5 +1,5 @@
 import type { Metrics } from '../../metrics.ts';
-import { ClientShares } from '../../support/client-shares.ts';
+import { beyondShareText, ClientShares } from '../../support/client-shares.ts';
 import { podFull, tooMany, type Refusal } from './refusals.ts';
 
 interface WaitingRequestsOptions {
@@ -46,9 +46,7 @@ export class WaitingRequests {
     }
     if (this.#shares.roomOf(address, left) < 1) {
       metrics.refused('share_of_client');
-      return podFull(
-        'expected a client to take at most three times what this process has left for requests that wait, got more',
-      );
+      return podFull(beyondShareText('requests that wait'));
     }
     this.#counts.set(connection, count + 1);
     this.#shares.count(address, 1);

@@ -42,7 +42,7 @@ test('what is left goes to those that have nothing, down to the last one, and wh
   assert.deepEqual([takeAll('a'), takeAll('c'), free()], [0, 1, 0]);
 });
 
-test('nobody knows whose a client is that has no name, so it may have all', () => {
+test('a client whose viewer and address are not known may have all', () => {
   const { takeAll, shares } = shared(10);
   assert.equal(takeAll(undefined), 10);
   assert.equal(shares.roomOf('a', Infinity), Infinity);

@@ -99,7 +99,7 @@ test('of a topic with history, what was published without it counts as lost wher
   }
 });
 
-test('what Redis may have lost is told once it is not busy any more, and to nobody where it is not permitted', async () => {
+test('what Redis may have lost is told once it is not busy any more, and to no pod where it is not permitted', async () => {
   const { redis, versions } = setUp();
   await versions.run('bids', [], async () => []);
   redis.refusal = BUSY;
