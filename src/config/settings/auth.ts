@@ -69,7 +69,7 @@ export const AUTH_SETTINGS = {
   }),
   AUTH_WARN_SECONDS: integer(1, 86_400, {
     default: 60,
-    help: 'How long before the token of a socket expires its client is told, by a `ping`; but not before half of the time that the token has left.',
+    help: 'A client is told, by a `ping`, so many seconds before the token of its socket expires; if the token has less than twice as long left when it comes, the client is told after half of that time.',
   }),
   AUTH_GRACE_SECONDS: integer(0, 3_600, {
     default: 10,
@@ -77,6 +77,6 @@ export const AUTH_SETTINGS = {
   }),
   AUTH_REVOKED_SECONDS: integer(1, 2_592_000, {
     default: 86_400,
-    help: 'How long a revocation is remembered, to refuse tokens that were issued before it: no shorter than tokens live.',
+    help: 'How long pods remember a revocation, and refuse tokens that were issued before it. Set it to the lifetime of your tokens at least.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;

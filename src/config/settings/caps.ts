@@ -36,15 +36,15 @@ export const CAPS_SETTINGS = {
   }),
   MAX_CHANNELS_PER_CONNECTION: integer(1, 1_000_000, {
     default: 2_000,
-    help: 'Most channels of one connection: the sum over its subscriptions, and over those that it ended less than `CHANNEL_LINGER_MS` ago; of a topic with history, channels that are kept since it asked for them count until `ttl_seconds` after that. A subscription past it is refused.',
+    help: 'Most channels of one connection, over all its subscriptions. A channel that it has left counts for `CHANNEL_LINGER_MS` more; one of a topic with history until `ttl_seconds` after the connection asked for it, if Redis keeps it. A subscription that needs more is refused.',
   }),
   MAX_CHANNELS_PER_POD: integer(1, 10_000_000, {
     default: 50_000,
-    help: 'Most channels that a pod is subscribed to. Those that linger are given up first, the oldest before the others; then a subscription that needs one more is refused. Of topics with history no more channels may be kept either, those included that it left less than `ttl_seconds` ago.',
+    help: 'Most channels that a pod is subscribed to. For one more it gives up a channel without subscribers (see `CHANNEL_LINGER_MS`), the oldest first; if there is none, it refuses. As many channels of topics with history may be kept, including those left less than `ttl_seconds` ago.',
   }),
   MAX_VARIABLES_BYTES_PER_CONNECTION: integer(1_024, 1_073_741_824, {
     default: 262_144,
-    help: 'Most memory that the variables of all subscriptions of one connection may take, as far as their text tells. A subscription past it is refused.',
+    help: 'Most memory that the variables of all subscriptions of one connection may take, estimated from their text. A subscription past it is refused.',
   }),
   MAX_VARIABLES_BYTES_PER_POD: integer(65_536, 1_073_741_824, {
     default: 33_554_432,

@@ -12,7 +12,7 @@ export const KAFKA_SETTINGS = {
   }),
   KAFKA_GROUP_PROTOCOL: choice(['classic', 'consumer'], {
     default: 'classic',
-    help: 'How partitions are [shared out](../operations/kafka-clients.md): `classic` stops all pods meanwhile; `consumer` (KIP-848, Kafka 4.0 or later) those only whose partitions change. `consumer` with `KAFKA_DRIVER=platformatic` only.',
+    help: 'How partitions are [shared out](../operations/kafka-clients.md): `classic` stops all pods meanwhile; `consumer` (KIP-848, Kafka 4.0 or later) stops only those whose partitions change, and needs `KAFKA_DRIVER=platformatic`.',
   }),
   KAFKA_GROUP_ID: text({
     default: 'sluice',
@@ -28,7 +28,7 @@ export const KAFKA_SETTINGS = {
   }),
   KAFKA_SESSION_TIMEOUT_MS: integer(6_000, 300_000, {
     default: 10_000,
-    help: 'A pod that Kafka has not heard of for so long loses its partitions: as long do those of a killed pod stand still. A heap snapshot must not take longer.',
+    help: 'A pod that Kafka has not heard from for so long loses its partitions to other pods. So when a pod is killed, its partitions stand still for this time. A heap snapshot must not take longer.',
   }),
   KAFKA_INSTANCE_ID: optionalText({
     default: undefined,
@@ -52,6 +52,6 @@ export const KAFKA_SETTINGS = {
   }),
   MAX_EVENT_FANOUT_BYTES: integer(65_536, 1_073_741_824, {
     default: 16_777_216,
-    help: 'Bytes of an event times the channels on which somebody listens, at most: 1 MB to 16 keys, 16 KB to 1,000. A larger one is a dead letter. Redis closes connections for which it has to hold 32 MB.',
+    help: 'Most bytes of an event times its channels that have subscribers: the default lets 1 MB go to 16 keys, or 16 KB to 1,000. An event past it is a dead letter, because Redis closes connections for which it has to hold 32 MB.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;

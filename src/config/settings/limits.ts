@@ -24,7 +24,7 @@ export const LIMITS_SETTINGS = {
   }),
   DOCUMENT_CACHE_CHARACTERS: integer(1_000, 100_000_000, {
     default: 1_000_000,
-    help: 'Characters of query text kept, over all those documents. A parsed document takes about 80 bytes for each.',
+    help: 'Most characters of query text that these documents have together. A parsed document takes about 80 bytes of memory for each character.',
   }),
   MAX_OPERATIONS: integer(1, 1_000_000, {
     default: 200,

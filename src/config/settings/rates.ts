@@ -8,7 +8,7 @@ export const RATE_SETTINGS = {
   }),
   SUBSCRIBES_PER_SECOND: integer(1, 1_000_000, {
     default: 50,
-    help: 'The same for `subscribe`: subscriptions, queries and mutations.',
+    help: 'Messages `subscribe` of one connection that are handled in a second: subscriptions, queries and mutations. Further ones wait in the same way.',
   }),
   LOOP_MS_PER_SECOND: integer(1, 1_000, {
     default: 50,

@@ -5,15 +5,15 @@ export const REDIS_ACCESS_SETTINGS = {
   REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
     default: undefined,
     secret: 'password',
-    help: 'Redis that distributes events to all pods; `rediss://` for TLS. None of this, `REDIS_SENTINELS` and `REDIS_CLUSTER` set: subscribers get only events that their own process consumes.',
+    help: 'Redis that distributes events to all pods; `rediss://` for TLS. If neither this nor `REDIS_SENTINELS` nor `REDIS_CLUSTER` is set, subscribers get only the events that their own process consumes.',
   }),
   REDIS_CLUSTER: brokers({
     default: [],
-    help: 'Some nodes of the Redis Cluster that distributes events, in place of `REDIS_URL`; they tell the others.',
+    help: 'Some nodes of the Redis Cluster that distributes events, in place of `REDIS_URL`. The pods learn the other nodes from these.',
   }),
   REDIS_CLUSTER_SPREAD: texts('names of topics, separated by commas', (item) => /^[\w.-]+$/.test(item), {
     default: [],
-    help: 'Topics without `history` whose channels are spread over the masters of `REDIS_CLUSTER`, each topic over twelve slots. The same for all pods; it is changed while none runs.',
+    help: 'Topics without `history` whose channels are spread over the masters of `REDIS_CLUSTER`, each topic over twelve slots. It must be the same for all pods; change it only while no pod runs.',
   }),
   REDIS_SENTINELS: brokers({
     default: [],

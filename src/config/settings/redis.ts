@@ -9,7 +9,7 @@ export const REDIS_SETTINGS = {
   }),
   SKIP_UNSUBSCRIBED: flag({
     default: true,
-    help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false where what `REDIS_URL` leads to does not count all subscribers, as behind some proxies.',
+    help: 'Ask Redis which channels have subscribers, and neither transform nor publish events for the others. Set it to false if Redis is behind a proxy that does not count all subscribers.',
   }),
   CHANNEL_LINGER_MS: integer(0, 600_000, {
     default: 5_000,
@@ -17,7 +17,7 @@ export const REDIS_SETTINGS = {
   }),
   ON_GAP: choice(['close', 'tell', 'ignore'], {
     default: 'close',
-    help: 'What happens when subscribers of a topic may have missed events: sockets of clients that did not ask to be told are closed with 1012, so that they connect and fetch again; or all clients are told; or neither, and it is only counted.',
+    help: 'What happens when subscribers of a topic may have missed events. `close`: clients that asked for it are told; sockets of the others are closed with 1012, so that they reconnect and fetch again. `tell`: all clients are told. `ignore`: it is only counted.',
   }),
   GAP_CLOSE_PER_SECOND: integer(1, 100_000, {
     default: 100,
