@@ -39,10 +39,7 @@ export class AuthCheck {
     this.#findings = findings;
   }
 
-  /** @param claims names of values that viewers may have by the settings, where the graph does not say; undefined: not known */
-  check(guards: Guards, claims?: readonly string[]): void {
-    if (claims !== undefined && this.#definition.authenticate === undefined)
-      this.#warnOfAbsent(guards, claims);
+  check(guards: Guards): void {
     for (const guarded of guards.all) {
       for (const proof of proofsOf(guarded.rules)) {
         if (proof.kind === 'argument') this.#checkArgument(proof, guarded);
@@ -140,30 +137,6 @@ export class AuthCheck {
     );
   }
 
-  /** The gateway refuses such viewers without a word of what is missing: they may lack it for good reason. */
-  #warnOfAbsent({ all }: Guards, claims: readonly string[]): void {
-    const [first] = all;
-    const warn = ({ type, field }: Guarded, message: string, hint: string): void =>
-      this.#findings.warning(placeOf((field ?? type).astNode, this.#file), `@auth: ${message}`, hint);
-    if (first !== undefined && claims.length === 0) {
-      const hint =
-        "Set AUTH_SECRET, AUTH_PUBLIC_KEY or AUTH_JWKS_URL, none of which is set here, or write authenticate in the graph's code.";
-      return warn(first, 'clients have no way to authenticate, so no one may use what it guards', hint);
-    }
-    const told = new Set(claims);
-    for (const guarded of all) {
-      for (const { claim: [name] = [] } of proofsOf(guarded.rules).filter(isAboutClaim)) {
-        if (name === undefined || told.has(name)) continue;
-        told.add(name);
-        warn(
-          guarded,
-          `no viewer has "${name}": AUTH_CLAIMS gives ${listed(claims)}`,
-          `Add ${name} to AUTH_CLAIMS, or ${name}=… with the name that the claim has in tokens; or write authenticate in the graph's code.`,
-        );
-      }
-    }
-  }
-
   /** The null of a refused field then takes the place of the object around it. */
   #warnOfNonNull({ type, field }: Guarded): void {
     if (field === undefined || type === this.#schema.getSubscriptionType() || !isNonNullType(field.type)) {
@@ -179,10 +152,6 @@ export class AuthCheck {
   #error(node: Parameters<typeof placeOf>[0], message: string, hint: string): void {
     this.#findings.error(placeOf(node, this.#file), `@auth: ${message}`, hint);
   }
-}
-
-function isAboutClaim(proof: Proof): proof is Exclude<Proof, { kind: 'authenticated' }> {
-  return proof.kind !== 'authenticated';
 }
 
 /** Whether values of one type may be of the other. */

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import path from 'node:path';
 import { Guards } from '../auth/guards.ts';
 import { AuthCheck } from '../check/auth.ts';
+import { warnOfAbsentClaims } from '../check/claims.ts';
 import { checkCode } from '../check/code.ts';
 import { checkEventFields } from '../check/event-fields.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
@@ -44,6 +45,8 @@ export async function readGraph(
   if (code === undefined) return undefined;
   checkCode(code, schema, fields, findings);
   checkEventFields(fields, schema, code.definition, file, findings);
-  new AuthCheck(schema, code.definition, file, findings).check(guards, claims);
+  new AuthCheck(schema, code.definition, file, findings).check(guards);
+  if (claims !== undefined && code.definition.authenticate === undefined)
+    warnOfAbsentClaims(guards, fields, claims, file, findings);
   return { schema, fields, definition: code.definition, guards };
 }

@@ -87,5 +87,19 @@ describe('sluice check, of filters,', () => {
       'warning: @filter: Bid.note has a resolver, but filters run before resolvers → what the event itself holds',
       graphJs('{ resolvers: { Bid: { note: () => "a" } } }'),
     ],
+    'a value of the viewer where clients have no way to authenticate': [
+      filtered('{ note: { eq: "$viewer.team" } }').replace('bid_placed', '›bid_placed'),
+      'warning: @filter: clients have no way to authenticate, so no viewer has a value to compare with → Set AUTH_SECRET',
+      '',
+      [],
+    ],
+    'values that viewers do not have by the settings, each once': [
+      filtered(
+        '{ or: [{ note: { in: ["$viewer.id", "$viewer.team.name"] } }, { tags: { contains: "$viewer.team.id" } }] }',
+      ).replace('bid_placed', '›bid_placed'),
+      'warning: @filter: no viewer has "team": AUTH_CLAIMS gives id → Add team to AUTH_CLAIMS',
+      '',
+      ['id'],
+    ],
   });
 });
