@@ -3,7 +3,7 @@ import type { World } from '../world/world.ts';
 import { outOfPlace } from './cursors.ts';
 import { broughtBack, mayBeDeleted } from './deleted.ts';
 import { needless } from './needless.ts';
-import type { Receiver } from './receiver.ts';
+import type { Receiver, RedisServers } from './receiver.ts';
 import { isUncovered, mayComeAgain, mayComeLate } from './uncovered.ts';
 
 /** @returns what the promises forbid and has happened all the same: nothing lost untold, doubled or out of order */
@@ -25,8 +25,8 @@ function unexpected(world: World, receiver: Receiver): string[] {
   const { name, pod, asked, deliveries, faults } = receiver;
   const violations = faults.map((fault) => `${name} on ${pod} got ${fault}`);
   const seen = new Set<string>();
-  const last = new Map<string, LedgerEvent>();
-  for (const { number, tellings, beginnings } of deliveries) {
+  const last = new Map<string, { readonly event: LedgerEvent; readonly servers: RedisServers }>();
+  for (const { number, tellings, beginnings, servers } of deliveries) {
     const event = ledger.events[number - 1];
     if (event === undefined) {
       violations.push(`${name} on ${pod} got ${number}, which was never produced`);
@@ -43,12 +43,12 @@ function unexpected(world: World, receiver: Receiver): string[] {
     seen.add(id);
     const order = `${part} ${orderOf(event)}`;
     const before = last.get(order);
-    if (before !== undefined && isBehind(before, event)) {
-      if (mayComeLate(world, receiver, event)) continue;
+    if (before !== undefined && isBehind(before.event, event)) {
+      if (mayComeLate(world, receiver, event, [before.servers, servers])) continue;
       violations.push(
-        `${name} on ${pod} got ${number} (${order}/${placeOf(event)}) after ${placeOf(before)}`,
+        `${name} on ${pod} got ${number} (${order}/${placeOf(event)}) after ${placeOf(before.event)}`,
       );
-    } else last.set(order, event);
+    } else last.set(order, { event, servers });
   }
   return violations;
 }

@@ -8,6 +8,13 @@ export interface Telling {
   readonly afterMs: number | undefined;
 }
 
+/** Names of the Redis servers that a pod is connected to. */
+export interface RedisServers {
+  readonly listening: readonly string[];
+  /** For commands, as those that read a history. */
+  readonly commands: readonly string[];
+}
+
 interface Delivery {
   readonly number: number;
   /** How often it had been told before that events may be missing. */
@@ -17,6 +24,8 @@ interface Delivery {
   /** When its subscription began with the last events; undefined: where it had been before. */
   readonly beganAt: number | undefined;
   readonly cursor: unknown;
+  /** Those of its pod, as the connection began by which it came. */
+  readonly servers: RedisServers;
 }
 
 /** Of the protocol, a `next`. */
@@ -44,6 +53,7 @@ export abstract class Receiver {
   endedAt: number | undefined;
   protected beganAt: number | undefined;
   protected beginnings = 0;
+  protected servers: RedisServers = { listening: [], commands: [] };
   group: Group | undefined;
 
   constructor(name: string, asked: Asked) {
@@ -58,9 +68,9 @@ export abstract class Receiver {
     const number = result.data?.[this.asked.topic]?.number;
     if (number === undefined) this.faults.push(JSON.stringify(result));
     else {
-      const { told, beginnings, beganAt } = this;
+      const { told, beginnings, beganAt, servers } = this;
       const { cursor } = result.extensions ?? {};
-      this.deliveries.push({ number, tellings: told.length, beginnings, beganAt, cursor });
+      this.deliveries.push({ number, tellings: told.length, beginnings, beganAt, cursor, servers });
     }
     return number;
   }

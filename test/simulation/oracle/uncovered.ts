@@ -1,6 +1,6 @@
 import type { LedgerEvent } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
-import type { Receiver } from './receiver.ts';
+import type { Receiver, RedisServers } from './receiver.ts';
 
 /** A pod tells what Redis has lost within this time: its reply timeout, and the time that others are given. */
 const TELLING_MS = 15_000;
@@ -87,24 +87,30 @@ function isLostWithItsPublisher(
  * Of a topic with history: the former master had given sequences that the new one gave again, to other events. A pod that
  * had heard the former ones finds that Redis holds as much as it has heard, and a client that its cursor has been reached.
  */
-function isBehindALostBranch({ ledger, plan }: World, { number, topic, at }: LedgerEvent): boolean {
-  if (plan.histories[topic] === undefined) return false;
+function isBehindALostBranch(world: World, event: LedgerEvent): boolean {
+  return formerMasters(world, event).length > 0;
+}
+
+/** Masters that went on giving sequences of the event's topic as another one was there, and whose branch of it was lost. */
+function formerMasters({ ledger, plan }: World, { number, topic, at }: LedgerEvent): string[] {
+  if (plan.histories[topic] === undefined) return [];
   const own = ledger.attempts.get(number) ?? [];
   const attempts = [...ledger.attempts].flatMap(([other, some]) =>
     ledger.events[other - 1]?.topic === topic ? some : [],
   );
-  return ledger.losses.some(({ at: lostAt, failover }) => {
-    if (failover === undefined) return false;
+  return ledger.losses.flatMap(({ at: lostAt, failover }) => {
+    if (failover === undefined) return [];
+    const { formerMaster } = failover;
     const [from, to] = [failover.at - LONGEST_LAG_MS, lostAt + TELLING_MS];
     const isWithin = (time: number): boolean => time > from && time <= to;
-    return (
+    const isOfTwo =
       (isWithin(at) || own.some((attempt) => isWithin(attempt.at))) &&
       attempts.some(
         ({ servers, at: began, endedAt, acknowledged }) =>
           // One that was under way as the replica fell behind is not there, either.
-          servers.includes(failover.formerMaster) && (isWithin(began) || (acknowledged && isWithin(endedAt))),
-      )
-    );
+          servers.includes(formerMaster) && (isWithin(began) || (acknowledged && isWithin(endedAt))),
+      );
+    return isOfTwo ? [formerMaster] : [];
   });
 }
 
@@ -130,12 +136,25 @@ export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEven
 }
 
 /**
- * While two masters go on, a client came to a pod that hears the one that lacks the event, was told so at once, and has come back
- * to a pod that hears the other, by a cursor that both have given: it gets the event behind later ones.
+ * While two masters go on, a client that had a later event from a pod of one resumes at a pod of the other, by a cursor that both
+ * have given: it gets the event behind that, and is told, at once or when the pods notice that there are two.
+ *
+ * @param pods servers of the pod by which the client had the later event, and of the one by which it then had this one
  */
-export function mayComeLate(world: World, { told }: Receiver, event: LedgerEvent): boolean {
-  const wasToldAtOnce = told.some(({ at, afterMs }) => afterMs === undefined && at >= event.at);
-  return wasToldAtOnce && isBehindALostBranch(world, event);
+export function mayComeLate(
+  world: World,
+  { told }: Receiver,
+  event: LedgerEvent,
+  [before, then]: readonly [RedisServers, RedisServers],
+): boolean {
+  if (!told.some(({ at }) => at >= event.at)) return false;
+  return formerMasters(world, event).some((master) => {
+    const isListening = then.listening.includes(master);
+    // A pod that reads from one server and listens to the other is at fault itself.
+    return (
+      before.listening.includes(master) !== isListening && then.commands.includes(master) === isListening
+    );
+  });
 }
 
 /**

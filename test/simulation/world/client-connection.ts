@@ -1,6 +1,7 @@
 import type { Group } from '../../../src/hub/group.ts';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { Subscriber } from '../../../src/hub/subscriber.ts';
+import type { RedisServers } from '../oracle/receiver.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
 
 /** The pod that a client is connected to. */
@@ -8,6 +9,8 @@ export interface ClientHost {
   readonly name: string;
   readonly owner: Owner;
   readonly isLive: boolean;
+  /** The Redis servers that it is connected to now. */
+  readonly servers: RedisServers;
   /** The client has left, or its connection is lost. */
   dismiss(connection: ClientConnection): void;
 }

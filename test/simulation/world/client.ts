@@ -122,6 +122,7 @@ export class SimulatedClient extends Receiver {
       this.#greetedAt = time.now;
       this.beganAt = recovered && this.#isResuming ? undefined : this.#connectedAt;
       this.joinedAt ??= time.now;
+      if (this.#connection !== undefined) this.servers = this.#connection.host.servers;
       this.#isGreeted = true;
       trace(() => `is greeted: ${json}`);
     }

@@ -20,6 +20,7 @@ import type { ClientPod, SimulatedClient } from './client.ts';
 import type { SimulatedGraph } from './graph.ts';
 import type { Ledger } from './ledger.ts';
 import { KEEPALIVE_MS, LINGER_MS, LOOK_AGAIN_MS, NO_BUDGET, OF_BUS, PREFIX, TIMING } from './pod-settings.ts';
+import type { RedisServers } from '../oracle/receiver.ts';
 import type { PodRedis } from './pod-redis.ts';
 import type { SimulatedSubscriber } from './subscriber.ts';
 import type { Trace } from './trace.ts';
@@ -139,6 +140,14 @@ export class SimulatedPod implements ClientPod {
 
   get name(): string {
     return this.owner.name;
+  }
+
+  get servers(): RedisServers {
+    const { listening, commands } = this.redis;
+    return {
+      listening: listening.map(({ server }) => server.name),
+      commands: commands.map(({ server }) => server.name),
+    };
   }
 
   get isLive(): boolean {
