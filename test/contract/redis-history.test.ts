@@ -209,6 +209,18 @@ for (const [name, read] of Object.entries({ 'a read': true, 'the next deletion':
   });
 }
 
+test('redis: deleted keys whose record has expired before the pod that asks could renew it are forgotten', async (t) => {
+  const { pod, client } = await setUp(t);
+  await pod.bus.publish(TOPIC, [...event(1, CHANNEL), tombstone(2)]);
+  const epoch = await epochOf(pod.bus);
+  assert.equal(await client.del(`${STATE_KEY}@deleted:${epoch}:0`), 1);
+  const { upTo, forgottenUpTo, last } = await pod.bus.deletions(TOPIC, epoch, ['x']);
+  assert.deepEqual(
+    { deleted: upTo.get('x'), forgottenUpTo, last },
+    { deleted: undefined, forgottenUpTo: 2, last: 2 },
+  );
+});
+
 test('redis: two pods that publish give each event a position of its own', async (t) => {
   const { server, pod } = await setUp(t);
   const other = await startKeeping(t, server.port);

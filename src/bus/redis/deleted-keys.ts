@@ -30,16 +30,24 @@ export async function readDeletions(where: DeletedKeys, keys: readonly string[])
   if (!first.isAny) return { upTo, forgottenUpTo, last };
   for (const some of inGroups(keys)) {
     const hashes = some.map(hashOfKey);
-    const ask = (of: number): Command => ['HMGET', names.deletedKey(topic, epoch, of), ...hashes];
+    const kept = [names.deletedKey(topic, epoch, generation - 1), names.deletedKey(topic, epoch, generation)];
     // The state comes last, so that what is forgotten meanwhile shows.
-    const asked = [ask(generation - 1), ask(generation), ...state];
-    const [before, present, ...now] = await connection.transact(asked);
+    const asked: readonly Command[] = [
+      ...kept.map((key): Command => ['HMGET', key, ...hashes]),
+      ['EXISTS', ...kept],
+      ...state,
+    ];
+    const [before, present, count, ...now] = await connection.transact(asked);
     for (const reply of [before, present]) {
       for (const [index, sequence] of (valueOf(reply) as (string | null)[]).entries()) {
         if (sequence !== null) upTo.set(some[index] ?? '', Number(sequence));
       }
     }
-    ({ generation, forgottenUpTo, last } = stateIn(now, where));
+    const then = stateIn(now, where);
+    // The hashes expire where no pod could renew them, as while the only one was cut off; what that has read stays in its memory.
+    const isExpired = then.generation === generation && Number(valueOf(count)) < Math.min(generation + 1, 2);
+    ({ generation, forgottenUpTo, last } = then);
+    if (isExpired) forgottenUpTo = Math.max(forgottenUpTo, last);
   }
   return { upTo, forgottenUpTo, last };
 }
