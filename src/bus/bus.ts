@@ -18,6 +18,13 @@ export interface Subscription {
   leave(): void;
 }
 
+/** Announcements that a pod has heard, and still heeds. */
+export interface KnownAnnouncements {
+  texts(): readonly string[];
+  /** How long they are kept: ms. */
+  readonly keepMs: number;
+}
+
 /** Delivers messages from publishers to the pods that are subscribed: at most once, in order per publisher. */
 export interface Bus extends Publisher {
   /** Begins to connect and returns at once; `notReady` reports when the bus has been reached. */
@@ -77,8 +84,10 @@ export interface Bus extends Publisher {
   /**
    * Sets who hears announcements, before `start`. Each may be heard several times, and old ones at any time. Must not
    * throw.
+   *
+   * @param known what this pod has heard: it is announced again where what keeps announcements has lost it
    */
-  onAnnouncement(listener: (text: string) => void): void;
+  onAnnouncement(listener: (text: string) => void, known?: KnownAnnouncements): void;
   /** Whether all announcements that were kept when this pod began to listen have been heard. It stays true. */
   readonly announcementsAreHeard: boolean;
   /**

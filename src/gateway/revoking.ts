@@ -35,7 +35,10 @@ export class Revoking {
       toleranceMs: AUTH_CLOCK_TOLERANCE_SECONDS * 1000,
       now: Date.now,
     });
-    bus.onAnnouncement((text) => this.#hear(text));
+    bus.onAnnouncement((text) => this.#hear(text), {
+      texts: () => this.revocations.list().map(textOf),
+      keepMs: AUTH_REVOKED_SECONDS * 1000,
+    });
   }
 
   /** Sets what ends. */
@@ -51,7 +54,7 @@ export class Revoking {
   readonly revoke = async (revocation: Revocation): Promise<void> => {
     this.#demandProperty(revocation.path);
     if (this.revocations.isFullFor(revocation)) throw tooManyRevocations();
-    await this.#bus.announce(JSON.stringify(revocation), this.#basics.config.AUTH_REVOKED_SECONDS * 1000);
+    await this.#bus.announce(textOf(revocation), this.#basics.config.AUTH_REVOKED_SECONDS * 1000);
     // Over a bus it may take its time, if this pod's connection is lost just now.
     this.#take(revocation);
   };
@@ -92,6 +95,11 @@ export class Revoking {
       for (const revocable of this.#revocables) revocable.revoke(isRevoked);
     });
   }
+}
+
+/** Equal ones have the same text. */
+function textOf({ path, value, at }: Revocation): string {
+  return JSON.stringify({ path, value, at });
 }
 
 function revocationIn(text: string): Revocation | undefined {

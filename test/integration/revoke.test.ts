@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
 import { startGateway, startReady, type GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { graphqlClient, Received } from '../helpers/graphql-client.ts';
@@ -107,6 +108,26 @@ test('a pod that does not listen when a viewer is revoked closes its sockets onc
   assert.equal(await subscribe(t, away, token).untilClosed(), REFUSED);
   const late = await startPod(t, 'bids', { ...settings, REDIS_URL: redisUrl() });
   await late.untilMetric('sluice_revocations_total', 1);
+  assert.equal(await subscribe(t, late, token).untilClosed(), REFUSED);
+});
+
+test('a pod that starts once Redis has come back empty refuses a viewer that was revoked before', async (t) => {
+  const relay = await TcpRelay.start(t, Number(new URL(redisUrl()).port || 6379));
+  const prefix = prefixOf(t);
+  const pod = await startPod(t, 'bids', {
+    REDIS_URL: `redis://127.0.0.1:${relay.port}`,
+    REDIS_PREFIX: prefix,
+  });
+  const token = await signToken({ sub: 'ann' });
+  await revoke(pod, 'ann');
+  relay.refuse();
+  await pod.untilMetric('sluice_bus_connected', 0);
+  const redis = await redisAdmin(t, { url: redisUrl() });
+  const key = `${prefix}@revocations`;
+  assert.equal(await redis.del(key), 1);
+  relay.admit();
+  await eventually(async () => assert.equal(await redis.zcard(key), 1));
+  const late = await startPod(t, 'bids', { REDIS_URL: redisUrl(), REDIS_PREFIX: prefix });
   assert.equal(await subscribe(t, late, token).untilClosed(), REFUSED);
 });
 

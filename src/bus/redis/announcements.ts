@@ -1,7 +1,8 @@
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
-import { valueOf, type CommandConnection } from './connection.ts';
+import type { KnownAnnouncements } from '../bus.ts';
+import { valueOf, type Command, type CommandConnection } from './connection.ts';
 import type { BusNames } from './names.ts';
 import type { OwnChannels } from './own-channels.ts';
 
@@ -19,14 +20,19 @@ const REFUSED =
 /** Between two attempts to read those that are kept. */
 const READ_AGAIN_MS = 500;
 
+/** Announced again in one transaction. */
+const AGAIN_AT_ONCE = 500;
+
 /**
  * Messages that no pod may miss. Redis keeps them for a time, in a sorted set by when they were sent, and a pod reads them
- * whenever it begins to listen: after it has joined their channel, so that none falls in between.
+ * whenever it begins to listen: after it has joined their channel, so that none falls in between. What it knows and Redis has
+ * lost, as one that comes back empty, it announces again: pods that start then have to hear of it, too.
  */
 export class Announcements {
   readonly #options: AnnouncementsOptions;
   /** Undefined: this pod does not listen to announcements. */
   #hear: ((text: string) => void) | undefined;
+  #known: KnownAnnouncements | undefined;
   #isJoined = false;
   #hasRead = false;
   #isStopped = false;
@@ -38,22 +44,23 @@ export class Announcements {
   }
 
   /** @throws if Redis may not have taken it */
-  async send(text: string, keepMs: number): Promise<void> {
+  async send(texts: readonly string[], keepMs: number): Promise<void> {
     const { commands, names, clock } = this.#options;
     const now = clock.now();
     const key = names.announcementsKey;
     const replies = await commands.transact([
-      ['ZADD', key, String(now), text],
+      ['ZADD', key, ...texts.flatMap((text) => [String(now), text])],
       ['ZREMRANGEBYSCORE', key, '-inf', String(now - keepMs)],
       ['PEXPIRE', key, String(keepMs)],
-      ['PUBLISH', names.announcementsChannel, text],
+      ...texts.map((text): Command => ['PUBLISH', names.announcementsChannel, text]),
     ]);
     replies.forEach(valueOf);
   }
 
   /** @param listener called with each announcement, once or several times */
-  hear(listener: (text: string) => void): void {
+  hear(listener: (text: string) => void, known?: KnownAnnouncements): void {
     this.#hear = listener;
+    this.#known = known;
   }
 
   /** Whether all that was kept when this pod began to listen has been heard. */
@@ -98,18 +105,30 @@ export class Announcements {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         const [reply] = await commands.send([['ZRANGE', names.announcementsKey, '0', '-1']]);
-        const kept = reply === undefined ? [] : (valueOf(reply) as readonly unknown[]);
+        const kept = (reply === undefined ? [] : (valueOf(reply) as readonly unknown[])).map(String);
         if (signal.aborted) return;
-        for (const text of kept) hear(String(text));
+        kept.forEach(hear);
         this.#hasRead = true;
+        await this.#announceAgain(new Set(kept), signal);
         return;
       } catch (thrown) {
         // The connection for commands may be made later than the one that listens.
         if (attempt > 1 && !signal.aborted) {
-          log.warn({ reason: messageOf(thrown) }, 'the revocations that Redis keeps can not be read');
+          log.warn(
+            { reason: messageOf(thrown) },
+            'revocations can not be read from Redis, or not be written back to it',
+          );
         }
       }
       await clock.sleep(READ_AGAIN_MS * Math.min(attempt, 10), signal);
     }
+  }
+
+  async #announceAgain(kept: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    if (this.#known === undefined) return;
+    const { keepMs } = this.#known;
+    const lost = this.#known.texts().filter((text) => !kept.has(text));
+    for (let from = 0; from < lost.length && !signal.aborted; from += AGAIN_AT_ONCE)
+      await this.send(lost.slice(from, from + AGAIN_AT_ONCE), keepMs);
   }
 }

@@ -3,7 +3,7 @@ import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Consumption } from '../../events/consumption.ts';
-import type { Bus, GapListener, Listener, Subscription } from '../bus.ts';
+import type { Bus, GapListener, KnownAnnouncements, Listener, Subscription } from '../bus.ts';
 import { Channels, type ChannelSource } from '../channels.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../history.ts';
 import { BusNames } from './names.ts';
@@ -97,8 +97,8 @@ export class RedisBus implements Bus {
     return this.#link.announce(text, keepMs);
   }
 
-  onAnnouncement(listener: (text: string) => void): void {
-    this.#link.onAnnouncement(listener);
+  onAnnouncement(listener: (text: string) => void, known?: KnownAnnouncements): void {
+    this.#link.onAnnouncement(listener, known);
   }
 
   get announcementsAreHeard(): boolean {

@@ -4,7 +4,7 @@ import type { HistorySettings } from '../../events/history-settings.ts';
 import type { Publication } from '../../events/publisher.ts';
 import { ownBytes } from '../../support/byte-budget.ts';
 import { systemClock } from '../../support/clock.ts';
-import type { GapListener, Listener } from '../bus.ts';
+import type { GapListener, KnownAnnouncements, Listener } from '../bus.ts';
 import { Announcements } from './announcements.ts';
 import { busId } from './bus-id.ts';
 import { GapDetector } from './gap-detector.ts';
@@ -197,11 +197,11 @@ export class RedisLink {
   }
 
   announce(text: string, keepMs: number): Promise<void> {
-    return this.#announcements.send(text, keepMs);
+    return this.#announcements.send([text], keepMs);
   }
 
-  onAnnouncement(listener: (text: string) => void): void {
-    this.#announcements.hear(listener);
+  onAnnouncement(listener: (text: string) => void, known?: KnownAnnouncements): void {
+    this.#announcements.hear(listener, known);
   }
 
   get announcementsAreHeard(): boolean {

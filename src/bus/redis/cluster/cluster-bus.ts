@@ -5,7 +5,7 @@ import { PublishError, type Publication } from '../../../events/publisher.ts';
 import type { Metrics } from '../../../metrics.ts';
 import { systemClock, type Clock } from '../../../support/clock.ts';
 import type { Consumption } from '../../../events/consumption.ts';
-import type { Bus, GapListener, Listener, Subscription } from '../../bus.ts';
+import type { Bus, GapListener, KnownAnnouncements, Listener, Subscription } from '../../bus.ts';
 import { Channels, type ChannelSource } from '../../channels.ts';
 import type { HistoryBounds, HistoryPosition, HistoryRead } from '../../history.ts';
 import type { Address } from '../access.ts';
@@ -168,8 +168,8 @@ export class ClusterBus implements Bus {
     return this.#announcements.announce(text, keepMs);
   }
 
-  onAnnouncement(listener: (text: string) => void): void {
-    this.#announcements.onAnnouncement(listener);
+  onAnnouncement(listener: (text: string) => void, known?: KnownAnnouncements): void {
+    this.#announcements.onAnnouncement(listener, known);
   }
 
   get announcementsAreHeard(): boolean {

@@ -39,6 +39,12 @@ export class FakeRedis {
         return args.slice(1).flatMap((channel) => [channel, 0]);
       case 'ZRANGE':
         return this.kept;
+      case 'ZADD':
+        this.kept = [...this.kept, ...args.filter((_, index) => index > 0 && index % 2 === 0)];
+        return null;
+      case 'ZREMRANGEBYSCORE':
+      case 'PEXPIRE':
+        return 0;
       case 'EVAL': {
         const [, , , payload = '', ...channels] = args;
         for (const channel of channels) this.listening.deliver(channel, payload);

@@ -525,6 +525,25 @@ test('announcements have been heard once those are read that are kept, also wher
   assert.equal(bus.announcementsAreHeard, true, 'an outage does not take the pod out of service');
 });
 
+test('announcements that a pod has heard are made again where Redis has lost them', async (t) => {
+  const { redis, bus, wake, connect } = setUp(t);
+  const known: string[] = [];
+  bus.onAnnouncement((text) => known.push(text), { texts: () => [...new Set(known)], keepMs: 60_000 });
+  redis.kept = ['one', 'two'];
+  bus.start();
+  await connect();
+  assert.deepEqual(known, ['one', 'two'], 'what is kept is not made again');
+  redis.kept = ['two'];
+  redis.listening.lose();
+  redis.refusal = ([name]) => (name === 'ZADD' ? 'OOM no memory' : undefined);
+  await connect();
+  assert.deepEqual(redis.kept, ['two']);
+  redis.refusal = () => undefined;
+  await wake();
+  assert.deepEqual(redis.kept, ['two', 'one']);
+  assert.deepEqual(known.slice(-1), ['one'], 'pods that have read before hear it');
+});
+
 test('where Redis refuses the channel of announcements, the pod says so, and reads those that are kept', async (t) => {
   const { redis, bus, log, wake, connect } = setUp(t);
   const errors = t.mock.method(log, 'error');
