@@ -26,6 +26,8 @@ export class GapDetector {
   readonly #trusted = new Set<string>();
   /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
+  /** When a gap was last reported, by topic: ms. */
+  readonly #reportedAt = new Map<string, number>();
   readonly #now: () => number;
   #listener: GapListener = () => undefined;
 
@@ -59,6 +61,7 @@ export class GapDetector {
     this.#suspects.delete(topic);
     this.#trusted.delete(topic);
     this.#comparedAt.delete(topic);
+    this.#reportedAt.delete(topic);
   }
 
   /** The connection is lost, or its server was a replica for a while: this pod may have missed something of each topic. */
@@ -124,6 +127,14 @@ export class GapDetector {
   }
 
   report(topic: string): void {
-    if (this.#channels.has(topic)) this.#listener(topic);
+    if (!this.#channels.has(topic)) return;
+    this.#reportedAt.set(topic, this.#now());
+    this.#listener(topic);
+  }
+
+  /** Whether a gap was reported so short a time ago: it stands for what was missed before that, too. */
+  wasReportedWithin(topic: string, ageMs: number): boolean {
+    const reportedAt = this.#reportedAt.get(topic);
+    return reportedAt !== undefined && this.#now() - reportedAt <= ageMs;
   }
 }

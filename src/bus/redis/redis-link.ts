@@ -19,7 +19,7 @@ import { PacedPublishing } from './paced-publishing.ts';
 import { Publishing } from './publishing.ts';
 import type { RedisLinkOptions } from './redis-link-options.ts';
 import { BUS_TIMING } from './timing.ts';
-import { topicsIn } from './topic-list.ts';
+import { lossesIn, topicsIn } from './topic-list.ts';
 
 const MISSED_BYTES = 64 * 1024 * 1024;
 
@@ -295,7 +295,10 @@ export class RedisLink {
 
   /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
   #onGaps(payload: Buffer | string): void {
-    for (const topic of topicsIn(payload)) if (!this.#missed.mayMiss(topic)) this.#gaps.report(topic);
+    for (const { topic, ageMs } of lossesIn(payload)) {
+      if (ageMs !== undefined && this.#gaps.wasReportedWithin(topic, ageMs)) continue;
+      if (!this.#missed.mayMiss(topic)) this.#gaps.report(topic);
+    }
   }
 
   /** Messages of the topic may be missing, and can't be read. @param isCertain whether a publisher has said that some are */

@@ -8,6 +8,7 @@ import {
 } from './connection.ts';
 import type { BusNames } from './names.ts';
 import { isNotPermitted, isNotWritable, isRefusal } from './refusals.ts';
+import { lossesText } from './topic-list.ts';
 
 interface TopicVersionsOptions {
   readonly connection: CommandConnection;
@@ -248,7 +249,10 @@ export class TopicVersions {
       if (isUnkept || (await this.#options.isLost(topic)) !== false) lost.push(topic);
     }
     if (lost.length === 0) return;
-    const announcement: Command = ['PUBLISH', names.gapsChannel, JSON.stringify(lost)];
+    const losses = recent.flatMap(([topic, { at }]) =>
+      lost.includes(topic) ? [{ topic, ageMs: now() - at }] : [],
+    );
+    const announcement: Command = ['PUBLISH', names.gapsChannel, lossesText(losses)];
     try {
       // Listeners that connect later see it by the version.
       await connection.transact([announcement, ...this.#renewing(lost)]);

@@ -2,6 +2,21 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { GapDetector } from '../../../../src/bus/redis/gap-detector.ts';
 
+test('a reported gap stands for what was missed before it, until the topic is left', () => {
+  let now = 1_000;
+  const detector = new GapDetector(() => now);
+  detector.joined('bids');
+  assert.ok(!detector.wasReportedWithin('bids', 2_000));
+  detector.report('bids');
+  detector.report('asks');
+  now += 100;
+  assert.ok(!detector.wasReportedWithin('bids', 99));
+  assert.ok(detector.wasReportedWithin('bids', 100));
+  assert.ok(!detector.wasReportedWithin('asks', 100), 'it is not listened to');
+  detector.left('bids');
+  assert.ok(!detector.wasReportedWithin('bids', 100));
+});
+
 test('a topic that is being read, and of which a channel is joined only then, has not been heard up to the versions that are read', () => {
   const detector = new GapDetector(() => 0);
   const gaps: string[] = [];

@@ -23,6 +23,7 @@ function setUp() {
     replyTo: (_name: string | undefined): Reply | undefined => undefined,
     sent: [] as Command[],
     transacted: [] as Command[],
+    now: 0,
   };
   const connection = {
     transact: async (commands: readonly Command[]) => {
@@ -35,7 +36,7 @@ function setUp() {
       return commands.map(([name]) => redis.replyTo(name) ?? redis.reply);
     },
   } as unknown as CommandConnection;
-  const others = { pod: 'p', log: createLog('silent'), now: () => 0, isLost: async () => false };
+  const others = { pod: 'p', log: createLog('silent'), now: () => redis.now, isLost: async () => false };
   return { redis, versions: new TopicVersions({ connection, names: new BusNames(''), ...others }) };
 }
 
@@ -93,9 +94,10 @@ test('of a topic with history, what was published without it counts as lost wher
       () => ['EVAL'],
       () => undefined,
     );
+    redis.now = 30;
     await versions.announceLost();
     const announced = redis.transacted.filter(([name]) => name === 'PUBLISH');
-    assert.deepEqual(announced, isKept ? [] : [['PUBLISH', '@gaps', '["bids"]']]);
+    assert.deepEqual(announced, isKept ? [] : [['PUBLISH', '@gaps', '["bids",30]']]);
   }
 });
 
