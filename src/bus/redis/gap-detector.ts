@@ -111,6 +111,11 @@ export class GapDetector {
     this.compare(new Map([...this.#suspects].map((topic) => [topic, null])));
   }
 
+  /** This pod did not hear what publishers told of losses. */
+  assumeAllMissed(): void {
+    for (const topic of this.#channels.keys()) this.report(topic);
+  }
+
   /** A topic was published to without a new version until now: one that was compared shortly before told nothing. */
   renewed(topic: string): void {
     const comparedAt = this.#comparedAt.get(topic);

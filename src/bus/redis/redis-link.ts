@@ -279,10 +279,20 @@ export class RedisLink {
 
   async #listenToPods(): Promise<void> {
     const refused = this.#refused;
+    let isLate = false;
+    const missing: Refused = {
+      ...refused,
+      act: () => {
+        isLate = true;
+        refused.act();
+      },
+    };
     await Promise.all([
-      this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), refused),
-      this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), refused),
+      this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), missing),
+      this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), missing),
     ]);
+    // What publishers had lost, and told meanwhile, was not heard.
+    if (isLate) this.#gaps.assumeAllMissed();
     const heard = (payload: string): void => {
       if (this.#paced.heard(payload) || this.#missed.heard(payload)) return;
       this.#heartbeat.heard(payload);

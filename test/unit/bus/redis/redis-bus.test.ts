@@ -175,6 +175,22 @@ test('where Redis refuses a pod its own channel each lost connection is a gap, u
   assert.deepEqual(gaps, ['bids', 'bids'], 'nothing was published, as the heartbeat knows again');
 });
 
+test('where Redis refuses the channel on which publishers tell of losses, each topic may have one until the pod joins it', async (t) => {
+  const { redis, bus, gaps, join, wake } = setUp(t);
+  redis.listening.refuses = (channel) => channel === '@gaps';
+  bus.start();
+  redis.commands.connect();
+  redis.listening.connect();
+  await join('bids');
+  assert.equal(redis.listening.deliver('@gaps', '["bids"]'), 0);
+  await wake();
+  assert.deepEqual(gaps, []);
+  redis.listening.refuses = () => false;
+  await wake();
+  assert.equal(redis.listening.deliver('@gaps', '[]'), 1);
+  assert.deepEqual(gaps, ['bids']);
+});
+
 test('a connection that becomes half open while Redis refuses a pod its own channel is noticed', async (t) => {
   const { redis, gaps, wake, beat, listenAgain } = await startedWithoutOwnChannel(t);
   redis.listening.refuses = () => false;
