@@ -25,7 +25,7 @@ export interface ResumableOptions<P = unknown> {
  * The same client, whose subscriptions go on where they were after a lost connection. It connects again as often as
  * the options of graphql-ws say. Operations of a server that knows no cursors are left as they are.
  *
- * @param client what `createClient` of graphql-ws 5 or 6 has returned
+ * @param client what `createClient` of graphql-ws 6 or 5.16 has returned
  * @throws TypeError if `onGap` is no function
  * @example const client = resumable(createClient({ url, shouldRetry: () => true }), { onGap: fetchAgain });
  */
