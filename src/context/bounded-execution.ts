@@ -31,7 +31,7 @@ type Subject = keyof typeof TOOK_TOO_LONG;
  */
 export function boundedExecution(
   result: Promise<ExecutionResult>,
-  execution: Execution,
+  execution: Pick<Execution, 'abort'>,
   owner: object,
   subject: Subject,
   { limiter, metrics, timeoutMs }: ExecutionBounds,

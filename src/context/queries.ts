@@ -4,6 +4,8 @@ import type { Operation } from '../executor/operation.ts';
 import type { Json } from '../lazy/reads.ts';
 import { boundedExecution, type ExecutionBounds } from './bounded-execution.ts';
 import type { Contexts } from './event-scope.ts';
+import { Resumption } from '../support/resumption.ts';
+import type { OwnTurns } from '../support/turns.ts';
 import type { SpanPlace } from '../tracing/span.ts';
 import type { Execution } from './execution.ts';
 import { beginExecution, endExecution } from './execution-span.ts';
@@ -26,8 +28,8 @@ export interface Query {
   readonly span?: SpanPlace | undefined;
   /** Asked when a query that had to wait is about to begin: its viewer may have been revoked. Default: it may. */
   readonly mayBegin?: () => boolean;
-  /** Told what a query that had to wait for its place took of the event loop when it began: ms. */
-  readonly hasTaken?: (ms: number) => void;
+  /** Of the client: what a query takes of the event loop, once the call that it came with has returned, counts there. */
+  readonly turns?: OwnTurns;
 }
 
 /** Executes queries and mutations of all transports, within the same bounds as events. */
@@ -76,10 +78,11 @@ export class Queries {
     }
     const began = performance.now();
     this.#begin(query, pending);
-    query.hasTaken?.(performance.now() - began);
+    query.turns?.charge(performance.now() - began);
   }
 
-  #begin({ operation, variables, viewer, owner, span: parent }: Query, pending: PendingQuery): void {
+  #begin(query: Query, pending: PendingQuery): void {
+    const { operation, variables, viewer, owner, span: parent, turns } = query;
     const { executor, contexts } = this.#services;
     const span = beginExecution(parent, operation.kind, operation);
     const settle = (executed: ExecutionResult): void => {
@@ -94,13 +97,26 @@ export class Queries {
       settle(executor.failure(operation, error));
       return;
     }
+    const resumption = new Resumption((job) => (turns === undefined ? job() : turns.run(job)));
+    resumption.setOf(execution.context);
     const result = executor.execute(operation, undefined, execution.context, variables);
     if (!(result instanceof Promise)) {
       settle(result);
       return;
     }
-    pending.untilThen(() => execution.abort(new Error('the client has left')));
+    const abort = (reason: Error): void => {
+      execution.abort(reason);
+      resumption.abort(reason);
+    };
+    pending.untilThen(() => abort(new Error('the client has left')));
     const safe = result.catch((thrown: unknown) => executor.failure(operation, thrown));
-    void boundedExecution(safe, execution, owner, 'operation', this.#services).then(settle);
+    // The result is serialised and sent in microtasks behind the turn.
+    const end = (executed: ExecutionResult): void => {
+      settle(executed);
+      turns?.countUnmeasured();
+    };
+    void boundedExecution(safe, { abort }, owner, 'operation', this.#services).then((executed) =>
+      resumption.resume(() => end(executed)),
+    );
   }
 }

@@ -1,3 +1,5 @@
+import { Resumed } from '../support/resumption.ts';
+
 /**
  * Wraps the promises that resolvers return before compiled code gets them. Compiled code calls `then` and drops the
  * promise that `then` returns. If one of its callbacks throws (by a getter of the value, say), that dropped promise
@@ -36,7 +38,8 @@ class Guarded {
       }
     };
     // A thenable written by a graph author may throw, or call back twice; a promise made from it doesn't.
-    Promise.resolve(this.#promise).then(succeed, fail);
+    const promise = this.#promise instanceof Resumed ? this.#promise : Promise.resolve(this.#promise);
+    promise.then(succeed, fail);
   }
 }
 

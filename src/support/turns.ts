@@ -29,6 +29,14 @@ export interface TurnTaker extends LoopShare {
  */
 export type Job = () => number;
 
+/** The turns of one owner. */
+export interface OwnTurns {
+  /** See `Turns`. */
+  run(job: () => void): void;
+  charge(ms: number): void;
+  countUnmeasured(): void;
+}
+
 interface TurnsOptions {
   /** ms of the event loop that one owner may take in a second, unless it has a share of its own. */
   readonly msPerSecond: number;
@@ -117,6 +125,19 @@ export class Turns {
   countUnmeasured(): void {
     this.#spent += UNMEASURED_MS;
     this.#endTurnLater();
+  }
+
+  of(owner: TurnTaker): OwnTurns {
+    return {
+      run: (job) => {
+        this.run(owner, () => {
+          job();
+          return 0;
+        });
+      },
+      charge: (ms) => this.charge(owner, ms),
+      countUnmeasured: () => this.countUnmeasured(),
+    };
   }
 
   /** Drops the jobs of an owner. */

@@ -12,6 +12,6 @@ export const RATE_SETTINGS = {
   }),
   LOOP_MS_PER_SECOND: integer(1, 1_000, {
     default: 50,
-    help: 'Milliseconds of the event loop that the messages of one connection, and the synchronous part of its queries, may take in a second; the same holds as for MESSAGES_PER_SECOND.',
+    help: 'Milliseconds of the event loop that the messages of one connection, and its queries and mutations, may take in a second; the same holds as for MESSAGES_PER_SECOND.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;

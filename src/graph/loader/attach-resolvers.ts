@@ -18,6 +18,7 @@ import {
   type GraphQLSchema,
   type GraphQLTypeResolver,
 } from 'graphql';
+import { Resumed, Resumption } from '../../support/resumption.ts';
 import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/resolvers.ts';
 
 /**
@@ -34,7 +35,7 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
         const target = type.getFields()[field];
         if (field === '__isTypeOf')
           type.isTypeOf = resolver as unknown as GraphQLIsTypeOfFn<unknown, unknown>;
-        else if (target) target.resolve = resolver as GraphQLFieldResolver<unknown, unknown>;
+        else if (target) target.resolve = resumed(resolver as GraphQLFieldResolver<unknown, unknown>);
       }
     } else if (isAbstractType(type)) {
       const { __resolveType: resolveType } = code as FieldResolvers;
@@ -42,6 +43,16 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
     }
   }
   renewDefaults(schema);
+}
+
+/** Has executions of queries and mutations go on in turns, once what the resolver has promised is there. */
+function resumed(resolve: GraphQLFieldResolver<unknown, unknown>): GraphQLFieldResolver<unknown, unknown> {
+  return (source, args, context, info) => {
+    const value = resolve(source, args, context, info);
+    if (!(value instanceof Promise)) return value;
+    const resumption = Resumption.of(context);
+    return resumption === undefined ? value : new Resumed(value, resumption);
+  };
 }
 
 function attachScalar(type: GraphQLScalarType, code: ScalarCode): void {

@@ -37,7 +37,7 @@ export interface HttpTransportOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Identifier;
   readonly queries: Pick<Queries, 'execute' | 'countOf'>;
-  readonly turns: Pick<Turns, 'run' | 'leave' | 'charge' | 'countUnmeasured'>;
+  readonly turns: Pick<Turns, 'run' | 'leave' | 'of' | 'countUnmeasured'>;
   readonly waiting: Pick<WaitingRequests, 'enter' | 'leave'>;
   readonly bytes: Pick<RequestBytes, 'reserve' | 'read' | 'keep'>;
   /** So many requests of one connection are executed at the same time: a client may send them without waiting for responses. */
@@ -248,7 +248,7 @@ export class HttpTransport {
       viewer,
       owner: connection,
       span,
-      hasTaken: (ms) => turns.charge(owner, ms),
+      turns: turns.of(owner),
       mayBegin,
     });
     // The result is serialised and sent in microtasks, so that all results of a turn are in memory together.

@@ -1,4 +1,4 @@
-import type { Turns, TurnTaker } from '../../support/turns.ts';
+import type { OwnTurns, Turns, TurnTaker } from '../../support/turns.ts';
 
 /**
  * Messages of one connection that may wait. A socket that is not read any more still hands over what has been received,
@@ -39,9 +39,8 @@ export class MessageRate {
     });
   }
 
-  /** Counts time of the event loop that what the connection has asked for took later: ms. */
-  charge(connection: TurnTaker, ms: number): void {
-    this.#turns.charge(connection, ms);
+  turnsOf(connection: TurnTaker): OwnTurns {
+    return this.#turns.of(connection);
   }
 
   /** Whether messages of the connection wait. */

@@ -26,7 +26,7 @@ export interface OperationOptions {
   readonly subscriptions: Subscriptions;
   readonly queries: Pick<Queries, 'execute'>;
   readonly log: Log;
-  readonly rate: Pick<MessageRate, 'inTurn' | 'charge'>;
+  readonly rate: Pick<MessageRate, 'inTurn' | 'turnsOf'>;
   /** The connections of all transports. */
   readonly connections: Pick<Connections, 'sessions'>;
 }
@@ -90,7 +90,7 @@ export class Operations {
       viewer: connection.viewer,
       owner: connection,
       mayBegin: () => this.#mayBegin(connection),
-      hasTaken: (ms) => this.#options.rate.charge(connection, ms),
+      turns: this.#options.rate.turnsOf(connection),
     });
     return result instanceof PendingQuery ? new WebSocketQuery(result) : result;
   }

@@ -56,7 +56,9 @@ test('what a query takes when it begins is told if it had to wait for its place:
   const { ask } = setUp((context, name) => (name === 'now' ? { data: { a: 2 } } : execute(context, name)));
   const taken: string[] = [];
   const owner = {};
-  const tell = (name: string) => ({ hasTaken: () => void taken.push(name) });
+  const tell = (name: string) => ({
+    turns: { run: (job: () => void) => job(), charge: () => void taken.push(name), countUnmeasured() {} },
+  });
   ask(owner, 'holds the place', tell('first'));
   const waiting = ask(owner, 'now', tell('second'));
   assert.ok(waiting instanceof PendingQuery);

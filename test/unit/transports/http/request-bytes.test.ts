@@ -110,7 +110,7 @@ describe('the bytes of requests', () => {
         return { value: job, previous: undefined, next: undefined };
       },
       leave: (_owner: object, { value }: { readonly value: Job }) => void jobs.delete(value),
-      charge: () => undefined,
+      of: () => assert.fail('no query begins'),
       countUnmeasured: () => undefined,
     };
     let waiting = 0;
