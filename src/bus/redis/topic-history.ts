@@ -54,6 +54,12 @@ const KEEP_AGAIN_MS = 500;
 /** Pods renew what they listen to so often within the time that it is kept. */
 const RENEWALS_PER_TTL = 3;
 
+/** Channels that have been subscribed to while others began to be kept, and begin together. */
+interface Joining {
+  readonly channels: string[];
+  readonly at: Promise<HistoryPosition | undefined>;
+}
+
 /** The history of one topic in Redis: what a pod publishes into it, keeps alive, and reads. */
 export class TopicHistory {
   readonly passedOver: PassedOver;
@@ -62,6 +68,10 @@ export class TopicHistory {
   /** Those that this pod is subscribed to. */
   readonly #channels = new Set<string>();
   readonly #acknowledged = new AcknowledgedOffsets();
+  /** The last ones of those that wait. */
+  #joining: Joining | undefined;
+  /** Of the channels that Redis has been asked to keep last: resolves once it has answered. Undefined: of none. */
+  #asking: Promise<unknown> | undefined;
   /** What Redis does not do for this topic at present. */
   readonly #refused = new Set<Work>();
   #isKeepingAgain = false;
@@ -152,13 +162,34 @@ export class TopicHistory {
   }
 
   /**
-   * This pod has subscribed to the channel.
+   * This pod has subscribed to the channel. A client may have thousands joined at once: those that come while Redis is asked
+   * are asked for together.
    *
    * @returns where the topic stood when Redis began to keep it; undefined if Redis refuses to
    */
-  async joined(channel: string): Promise<HistoryPosition | undefined> {
+  joined(channel: string): Promise<HistoryPosition | undefined> {
     this.#channels.add(channel);
-    return this.#keep([channel]);
+    const last = this.#joining;
+    if (last === undefined || last.channels.length >= CHANNELS_PER_SCRIPT) return this.#keepBehind([channel]);
+    last.channels.push(channel);
+    return last.at;
+  }
+
+  /** Has channels kept at once, or once those before are: others may be added until then. */
+  #keepBehind(channels: string[]): Promise<HistoryPosition | undefined> {
+    const before = this.#asking;
+    const at = before === undefined ? this.#keep(channels) : before.then(() => this.#keepNext(channels));
+    if (before !== undefined) this.#joining = { channels, at };
+    this.#asking = at;
+    void at.finally(() => {
+      if (this.#asking === at) this.#asking = undefined;
+    });
+    return at;
+  }
+
+  #keepNext(channels: readonly string[]): Promise<HistoryPosition | undefined> {
+    if (this.#joining?.channels === channels) this.#joining = undefined;
+    return this.#keep(channels);
   }
 
   left(channel: string): void {

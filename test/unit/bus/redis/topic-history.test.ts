@@ -131,3 +131,18 @@ test('a channel that Redis does not permit to keep is not tried again at once', 
   await joined;
   assert.deepEqual(sleeps, []);
 });
+
+test('channels that are subscribed to while Redis is asked to keep others are kept together, 500 at a time, each batch from where the topic stands then', async () => {
+  let sequence = 0;
+  const { history, sent } = keptHistory(() => ({ value: ['e', (sequence += 1), 0] }));
+  const joined = Array.from({ length: 1_200 }, (_, n) => history.joined(`c${n}`));
+  assert.equal(sent.length, 1);
+  const at = await Promise.all(joined);
+  assert.equal(sent.length, 4);
+  assert.deepEqual(
+    [1, 500, 501, 1_000, 1_001].map((n) => at[n]?.sequence),
+    [2, 2, 3, 3, 4],
+  );
+  const next = await history.joined('next');
+  assert.equal(next?.sequence, 5);
+});
