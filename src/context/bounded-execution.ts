@@ -1,6 +1,6 @@
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Metrics } from '../metrics.ts';
-import type { FairLimiter } from '../support/fair-limiter.ts';
+import type { FairLimiter, WorkOwner } from '../support/fair-limiter.ts';
 import { withTimeout } from '../support/with-timeout.ts';
 import type { Execution } from './execution.ts';
 
@@ -32,7 +32,7 @@ type Subject = keyof typeof TOOK_TOO_LONG;
 export function boundedExecution(
   result: Promise<ExecutionResult>,
   execution: Pick<Execution, 'abort'>,
-  owner: object,
+  owner: WorkOwner,
   subject: Subject,
   { limiter, metrics, timeoutMs }: ExecutionBounds,
 ): Promise<ExecutionResult> {

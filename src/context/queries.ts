@@ -4,6 +4,7 @@ import type { Operation } from '../executor/operation.ts';
 import type { Json } from '../lazy/reads.ts';
 import { boundedExecution, type ExecutionBounds } from './bounded-execution.ts';
 import type { Contexts } from './event-scope.ts';
+import type { WorkOwner } from '../support/fair-limiter.ts';
 import { Resumption } from '../support/resumption.ts';
 import type { OwnTurns } from '../support/turns.ts';
 import type { SpanPlace } from '../tracing/span.ts';
@@ -22,8 +23,8 @@ export interface Query {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Deep-frozen. */
   readonly viewer: Json;
-  /** The connection that it came by. */
-  readonly owner: object;
+  /** See FairLimiter. */
+  readonly owner: WorkOwner;
   /** Of the request; undefined: it is not sampled. */
   readonly span?: SpanPlace | undefined;
   /** Asked when a query that had to wait is about to begin: its viewer may have been revoked. Default: it may. */
@@ -64,11 +65,6 @@ export class Queries {
   /** Whether a query is executed, or waits. */
   get isIdle(): boolean {
     return this.#pending === 0;
-  }
-
-  /** Queries of this connection that are executed or wait; on a WebSocket, its events too. */
-  countOf(owner: object): number {
-    return this.#services.limiter.loadOf(owner);
   }
 
   #beginLater(query: Query, pending: PendingQuery): void {

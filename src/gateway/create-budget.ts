@@ -15,9 +15,9 @@ const SOURCES = {
   answers: { least: 3 / 32, mostOfOwner: 1 / 16 },
   /** Messages of WebSockets of which only a part has come. */
   messages: { least: 1 / 32, mostOfOwner: 1 },
-  /** Bodies of requests, and their values while operations are executed. An owner is a connection. */
+  /** Bodies of requests, and their values while operations are executed. An owner is a client, or a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
-  /** Histories that are read and recorded for subscribers who resume. An owner is a connection. */
+  /** Histories that are read and recorded for subscribers who resume. An owner is a client, or a connection. */
   history: { least: 3 / 16, mostOfOwner: 1 / 8 },
   /** Records of Kafka: fetched, decoded and to be published. The owner is the consumer. */
   records: { least: 1 / 4, mostOfOwner: 1 / 4 },

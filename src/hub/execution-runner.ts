@@ -7,6 +7,7 @@ import type { Executor } from '../executor/executor.ts';
 import type { Event } from '../events/event.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { ExecutionCosts } from './execution-costs.ts';
+import type { WorkOwner } from '../support/fair-limiter.ts';
 import type { GroupTrace } from './group-trace.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { UNITS, type WorkBudget } from './work-budget.ts';
@@ -86,7 +87,7 @@ export class ExecutionRunner {
     scope: EventScope,
     viewer: Json,
     reads: ReadSet,
-    owner: object,
+    owner: WorkOwner,
     trace?: GroupTrace,
   ): ExecutionResult | RunningExecution {
     const { executor, budget, metrics } = this.#services;

@@ -6,7 +6,7 @@ import type { Delivery } from '../graph/graph.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import type { Metrics } from '../metrics.ts';
 import type { BoundedLabels } from '../support/bounded-labels.ts';
-import type { FairLimiter } from '../support/fair-limiter.ts';
+import type { FairLimiter, WorkOwner } from '../support/fair-limiter.ts';
 import type { DeliveryOrder, PendingEvent } from './delivery-order.ts';
 import { UNSHARED_FIELD } from './execution-costs.ts';
 import { RunningExecution, type ExecutionRunner } from './execution-runner.ts';
@@ -15,7 +15,7 @@ import type { PastViewers } from './past-viewers.ts';
 import type { ReplayedResults } from './resume/replayed-results.ts';
 import { SerializedResult } from './result.ts';
 import type { SkippedEvents } from './skipped-events.ts';
-import type { Subscriber } from './subscriber.ts';
+import { workOwnerOf, type Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartition, type ViewerPartitions } from './viewer-partition.ts';
 
@@ -60,7 +60,7 @@ export interface Candidates {
   readonly agreedReads: ReadSet | undefined;
 }
 
-/** Connections that are looked at to find the owner of an execution: a group may have thousands. */
+/** Subscribers that are looked at to find the owner of an execution: a group may have thousands. */
 const MAX_OWNERS = 64;
 
 /**
@@ -77,9 +77,9 @@ const MAX_OWNERS = 64;
  * a back end that only others need.
  *
  * Many groups may listen to the channel of an event. Once the turn of the event loop has lasted long enough, the executions
- * of the others wait for the next turns, in which connections take turns: none waits for all groups of another one.
+ * of the others wait for the next turns, in which clients take turns: none waits for all groups of another one.
  *
- * An execution counts as work of one connection among those that it is for, the one that has least: so a client that
+ * An execution counts as work of one client among those that it is for, the one that has least: so a client that
  * joins a group of others does not have their executions wait behind its own.
  *
  * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that
@@ -141,13 +141,13 @@ export class SharedExecution {
     if (first === undefined) return;
     this.#open += 1;
     if (isAtOnce) {
-      this.#execute(first, candidates, first.owner);
+      this.#execute(first, candidates, workOwnerOf(first));
       return;
     }
     const queue = runner.needsNoPlace ? late : limiter;
     const owner =
       queue === late && late.waiting === 0
-        ? first.owner
+        ? workOwnerOf(first)
         : this.#ownerOf(candidates.subscribers, first, queue);
     const isLate = runner.isTurnOver;
     if (queue === late && !isLate && !late.holds(owner)) {
@@ -169,7 +169,7 @@ export class SharedExecution {
   }
 
   /** @param subscriber one of the candidates that waits for this event */
-  #execute(subscriber: Subscriber, candidates: Candidates, owner: object): void {
+  #execute(subscriber: Subscriber, candidates: Candidates, owner: WorkOwner): void {
     const first = { subscriber, viewer: this.#viewerOf(subscriber) };
     const { runner, plan, replayed, metrics } = this.#parts;
     const known = this.#isRecorded ? replayed.find(plan, this.#message, first.viewer) : undefined;
@@ -259,17 +259,18 @@ export class SharedExecution {
   }
 
   /** @param first one of them that waits for this event */
-  #ownerOf(subscribers: ReadonlySet<Subscriber>, first: Subscriber, queue: FairLimiter): object {
+  #ownerOf(subscribers: ReadonlySet<Subscriber>, first: Subscriber, queue: FairLimiter): WorkOwner {
     const { order } = this.#parts;
-    let { owner } = first;
+    let owner = workOwnerOf(first);
     let load = queue.loadOf(owner);
     let looked = 0;
     for (const subscriber of subscribers) {
       if (load === 0 || looked === MAX_OWNERS) break;
       looked += 1;
-      const other = queue.loadOf(subscriber.owner);
+      const another = workOwnerOf(subscriber);
+      const other = queue.loadOf(another);
       if (other >= load || !order.isPending(this.#event, subscriber)) continue;
-      owner = subscriber.owner;
+      owner = another;
       load = other;
     }
     return owner;

@@ -1,12 +1,18 @@
 import type { GraphQLError } from 'graphql';
 import type { Json } from '../lazy/reads.ts';
+import type { WorkOwner } from '../support/fair-limiter.ts';
 import type { SerializedResult } from './result.ts';
+
+/** Whose work it is that is done for a subscriber. */
+export function workOwnerOf({ owner }: Pick<Subscriber, 'owner'>): WorkOwner {
+  return (owner as { readonly client?: string | undefined }).client ?? owner;
+}
 
 /** One GraphQL subscription of one client, as the hub sees it. Transports implement it; no method may throw. */
 export interface Subscriber {
   /** Who has connected: what the graph's `authenticate` returned, deep-frozen; replaced as a whole and never changed. */
   readonly viewer: Json;
-  /** The connection that the subscription came by. */
+  /** The connection that the subscription came by. It has the key of its client as `client`, if that is known. */
   readonly owner: object;
   /** Whether the client has asked to be told where events may be missing: then it gets a result that says so. */
   readonly wantsGaps: boolean;

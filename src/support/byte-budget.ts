@@ -1,3 +1,4 @@
+import type { WorkOwner } from './fair-limiter.ts';
 import { LinkedQueue, type Place } from './linked-queue.ts';
 
 /** A part of the process that holds bytes: those of histories that are read, say. */
@@ -28,7 +29,7 @@ interface Waiting {
 
 /** What one owner holds and waits for. */
 interface Share {
-  readonly owner: object;
+  readonly owner: WorkOwner;
   held: number;
   readonly waiting: LinkedQueue<Waiting>;
   /** Undefined if it waits for nothing, or for what it holds itself. */
@@ -94,7 +95,7 @@ export class ByteSource {
   readonly most: number;
   readonly #move: (before: number, after: number) => boolean;
   /** Owners that hold bytes, or wait for them. */
-  readonly #shares = new Map<object, Share>();
+  readonly #shares = new Map<WorkOwner, Share>();
   readonly #turns = new LinkedQueue<Share>();
   #held = 0;
   #waiting = 0;
@@ -121,12 +122,12 @@ export class ByteSource {
   }
 
   /** A reservation of no bytes yet. */
-  empty(owner: object): Reservation {
+  empty(owner: WorkOwner): Reservation {
     return this.#reservation(owner, 0);
   }
 
   /** Reserves now or not at all: undefined if there is no room, or others wait for it. */
-  tryReserve(bytes: number, owner: object): Reservation | undefined {
+  tryReserve(bytes: number, owner: WorkOwner): Reservation | undefined {
     const isFree = this.#turns.size === 0 && !this.#shares.get(owner)?.waiting.size;
     return isFree && this.#grow(owner, bytes) ? this.#reservation(owner, bytes) : undefined;
   }
@@ -137,7 +138,7 @@ export class ByteSource {
    * @param bytes at most `most`
    * @throws the signal's reason if it aborts first; RangeError if it is more than may be waited for
    */
-  async reserve(bytes: number, owner: object, signal?: AbortSignal): Promise<Reservation> {
+  async reserve(bytes: number, owner: WorkOwner, signal?: AbortSignal): Promise<Reservation> {
     if (bytes > this.most) throw new RangeError(`expected at most ${this.most} bytes, got ${bytes}`);
     signal?.throwIfAborted();
     const reserved = this.tryReserve(bytes, owner);
@@ -192,7 +193,7 @@ export class ByteSource {
     return true;
   }
 
-  #reservation(owner: object, bytes: number): Reservation {
+  #reservation(owner: WorkOwner, bytes: number): Reservation {
     let reserved = bytes;
     const resize = (to: number): boolean => {
       const more = to - reserved;
@@ -211,7 +212,7 @@ export class ByteSource {
   }
 
   /** @returns false if neither the owner nor the source may hold as much: then nothing has changed */
-  #grow(owner: object, bytes: number): boolean {
+  #grow(owner: WorkOwner, bytes: number): boolean {
     const share = this.#shareOf(owner);
     const before = this.#held;
     // Noted first: the budget may serve others within the call.
@@ -250,7 +251,7 @@ export class ByteSource {
     share.turn = undefined;
   }
 
-  #shareOf(owner: object): Share {
+  #shareOf(owner: WorkOwner): Share {
     const share = this.#shares.get(owner) ?? { owner, held: 0, waiting: new LinkedQueue(), turn: undefined };
     this.#shares.set(owner, share);
     return share;

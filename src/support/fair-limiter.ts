@@ -3,9 +3,12 @@ import { LinkedQueue, type Place } from './linked-queue.ts';
 /** Work that has waited is started for about so long in one turn of the event loop: it may be synchronous. */
 const TURN_MS = 10;
 
+/** Whose work it is: the key of a client, else its connection. */
+export type WorkOwner = object | string;
+
 /** The work of one owner. */
 interface Share {
-  readonly owner: object;
+  readonly owner: WorkOwner;
   running: number;
   readonly waiting: LinkedQueue<() => void>;
   /** Undefined if nothing waits. */
@@ -13,8 +16,8 @@ interface Share {
 }
 
 /**
- * Lets at most so many pieces of work run at once, and shares the places out between owners: the connections that the
- * work is done for.
+ * Lets at most so many pieces of work run at once, and shares the places out between owners: the clients that the work is
+ * done for, however many connections they have, or the connections of those that are not known.
  *
  * - An owner may take a place as long as it has fewer than are free. So a single one gets half of all, two get a third
  *   each, and one that comes later finds a place free, however much work the others have waiting.
@@ -34,7 +37,7 @@ export class FairLimiter {
   readonly #maxRunning: number;
   readonly #now: () => number;
   /** Owners that have work, running or waiting. */
-  readonly #shares = new Map<object, Share>();
+  readonly #shares = new Map<WorkOwner, Share>();
   readonly #turns = new LinkedQueue<Share>();
   #running = 0;
   #waiting = 0;
@@ -57,13 +60,13 @@ export class FairLimiter {
   }
 
   /** Pieces of work that the owner has, running or waiting. */
-  loadOf(owner: object): number {
+  loadOf(owner: WorkOwner): number {
     const share = this.#shares.get(owner);
     return share === undefined ? 0 : share.running + share.waiting.size;
   }
 
   /** Whether work of the owner waits. */
-  holds(owner: object): boolean {
+  holds(owner: WorkOwner): boolean {
     return (this.#shares.get(owner)?.waiting.size ?? 0) > 0;
   }
 
@@ -72,7 +75,7 @@ export class FairLimiter {
    *
    * @returns undefined if it has been called; else how the work leaves, which it may do until `start` is called
    */
-  whenFree(owner: object, start: () => void): (() => void) | undefined {
+  whenFree(owner: WorkOwner, start: () => void): (() => void) | undefined {
     if (this.#mayStart(this.#shares.get(owner)) && !this.holds(owner)) {
       start();
       return undefined;
@@ -81,12 +84,12 @@ export class FairLimiter {
   }
 
   /** Calls `start` when it is the owner's turn, and not within this call; else as `whenFree`. */
-  later(owner: object, start: () => void): () => void {
+  later(owner: WorkOwner, start: () => void): () => void {
     if (!this.#goesOn) this.#goOnLater();
     return this.#wait(owner, start);
   }
 
-  #wait(owner: object, start: () => void): () => void {
+  #wait(owner: WorkOwner, start: () => void): () => void {
     const share = this.#shares.get(owner) ?? this.#open(owner);
     const place = share.waiting.push(start);
     share.turn ??= this.#turns.push(share);
@@ -94,14 +97,14 @@ export class FairLimiter {
     return () => this.#leave(share, place);
   }
 
-  take(owner: object): void {
+  take(owner: WorkOwner): void {
     const share = this.#shares.get(owner) ?? this.#open(owner);
     share.running += 1;
     this.#running += 1;
   }
 
   /** Gives back a place that the owner has taken, and starts what may start: more than one, where that takes no place. */
-  release(owner: object): void {
+  release(owner: WorkOwner): void {
     const share = this.#shares.get(owner);
     if (share === undefined) throw new Error('expected an owner that has taken a place, got another');
     share.running -= 1;
@@ -110,7 +113,7 @@ export class FairLimiter {
     this.#startWaiting();
   }
 
-  #open(owner: object): Share {
+  #open(owner: WorkOwner): Share {
     const share: Share = { owner, running: 0, waiting: new LinkedQueue(), turn: undefined };
     this.#shares.set(owner, share);
     return share;

@@ -5,7 +5,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { startGraph } from '../e2e/graph-gateway.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { serveHttp } from '../helpers/local-server.ts';
-import { connectAndInit } from '../helpers/raw-socket.ts';
+import { connect, connectAndInit } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 
@@ -54,16 +54,19 @@ async function start(scope: Scope): Promise<GatewayProcess> {
   return startGraph(scope, files, {
     SLOW_URL: await serveHttp(scope, backend.answer),
     EXECUTE_CONCURRENCY: '8',
+    TRUSTED_PROXIES: '127.0.0.0/8,::1/128',
     EXECUTE_TIMEOUT_MS: '600000',
   });
 }
 
 const gatewayOf = sharedGateway(start);
 
-const post = (gateway: GatewayProcess, query: string, signal?: AbortSignal): Promise<unknown> =>
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+
+const post = (gateway: GatewayProcess, query: string, signal?: AbortSignal, more = {}): Promise<unknown> =>
   fetch(`${gateway.httpUrl}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...more },
     body: JSON.stringify({ query }),
     ...(signal !== undefined && { signal }),
   }).then((response) => response.json());
@@ -127,6 +130,32 @@ test('queries that one socket has waiting hold up no other client, and go with t
     const { executions } = await gateway.debug<{ executions: unknown }>('hub');
     assert.deepEqual(executions, { running: 0, waiting: 0, late: 0 });
   });
+});
+
+test('queries of one address, however many connections it has, leave places for those of others', async (t) => {
+  const gateway = await gatewayOf();
+  const attacker = from('203.0.113.1');
+  const leaving = new AbortController();
+  t.after(() => leaving.abort());
+  const sockets = await Promise.all(
+    Array.from({ length: 10 }, () => connect(t, gateway.graphqlUrl, attacker)),
+  );
+  for (const [index, socket] of sockets.entries()) {
+    socket.send({ type: 'connection_init' });
+    await socket.until(({ type }) => type === 'connection_ack');
+    for (let n = 0; n < 10; n += 1) socket.subscribe(String(n), `{ slow(name: "${index}-${n}") }`);
+    const { headers } = attacker;
+    post(gateway, `{ slow(name: "posted-${index}") }`, leaving.signal, headers).catch(() => undefined);
+  }
+  await backend.untilAsked('0-3');
+  const signal = AbortSignal.timeout(10_000);
+  const { headers } = from('198.51.100.1');
+  assert.deepEqual(await post(gateway, '{ slow(name: "quick") }', signal, headers), {
+    data: { slow: 'quick' },
+  });
+  for (const socket of sockets) socket.webSocket.terminate();
+  leaving.abort();
+  await backend.untilGivenUp('0-3');
 });
 
 test('20 slow subscriptions of one socket hold up no other client', async (t) => {

@@ -12,7 +12,7 @@ export const LIMITS_SETTINGS = {
   }),
   EXECUTE_CONCURRENCY: integer(1, 1_000_000, {
     default: 200,
-    help: 'Most asynchronous executions that run at once in a pod, of events, queries and mutations; the others wait, and connections take turns. One connection may have as many as are free: half, if it is alone.',
+    help: 'Most asynchronous executions that run at once in a pod, of events, queries and mutations; the others wait, and clients take turns: viewers with an id, else known addresses, else connections. One may have as many as are free: half, if it is alone.',
   }),
   EXECUTE_TIMEOUT_MS: integer(1, 3_600_000, {
     default: 10_000,

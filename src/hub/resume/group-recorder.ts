@@ -1,5 +1,6 @@
 import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
 import type { Group } from '../group.ts';
+import { workOwnerOf } from '../subscriber.ts';
 import type { RecordedChannel } from './recording-request.ts';
 import type { Recordings } from './recordings.ts';
 import type { Resumer } from './resumer.ts';
@@ -59,7 +60,7 @@ export class GroupRecorder {
       if (at === undefined || heard === undefined || !isReached(at, heard)) return undefined;
       await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
       const channels = this.#services.channelsOf(group);
-      await this.#recordings.open(topic, channels, { at, last, owner: subscriber.owner, leaving });
+      await this.#recordings.open(topic, channels, { at, last, owner: workOwnerOf(subscriber), leaving });
       for (const { recording } of channels) recording?.advance(heard);
       return { heard, channels };
     } catch (thrown) {

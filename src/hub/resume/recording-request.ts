@@ -1,4 +1,5 @@
 import type { HistoryPosition } from '../../bus/history.ts';
+import type { WorkOwner } from '../../support/fair-limiter.ts';
 import type { Recording } from './recording.ts';
 
 /** A channel of the hub, which adds what it carries to the recording, if there is one. */
@@ -13,8 +14,8 @@ export interface Wish {
   readonly at: HistoryPosition;
   /** In place of that, the last messages of each channel, so many. */
   readonly last?: number | undefined;
-  /** The subscriber's connection, whose share of the room it takes. */
-  readonly owner: object;
+  /** The subscriber's client, or connection, whose share of the room it takes. */
+  readonly owner: WorkOwner;
   /** Aborts when the subscriber has left. */
   readonly leaving: AbortSignal;
 }
@@ -35,7 +36,7 @@ const SEQUENCES_BEFORE = 256;
  */
 export class RecordingRequest {
   readonly topic: string;
-  readonly owner: object;
+  readonly owner: WorkOwner;
   readonly last: number | undefined;
   readonly #at: number;
   readonly #isAlone: boolean;

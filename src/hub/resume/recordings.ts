@@ -3,6 +3,7 @@ import type { Bus } from '../../bus/bus.ts';
 import { NoHistory, type HistoryRead } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
 import { ownBytes, type ByteSource, type Reservation } from '../../support/byte-budget.ts';
+import type { WorkOwner } from '../../support/fair-limiter.ts';
 import { BatchedReads } from './batched-reads.ts';
 import { Recording, type RecordedMessage } from './recording.ts';
 import { lacking, RecordingRequest, type RecordedChannel, type Wish } from './recording-request.ts';
@@ -54,7 +55,7 @@ export class Recordings {
   readonly #room: ByteSource;
   readonly #batched: BatchedReads;
   /** By owner: requests that have no room yet, so that others may join them. */
-  readonly #waiting = new Map<object, Set<RecordingRequest>>();
+  readonly #waiting = new Map<WorkOwner, Set<RecordingRequest>>();
   /** Channels that the bus is being asked for; resolves when it has answered. */
   readonly #asked = new Map<RecordedChannel, Promise<void>>();
   readonly #uses = new Map<RecordedChannel, Use>();

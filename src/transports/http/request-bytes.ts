@@ -1,5 +1,6 @@
 import type { RequestParams } from '#graphql-http';
 import type { Metrics } from '../../metrics.ts';
+import type { WorkOwner } from '../../support/fair-limiter.ts';
 import type { ByteSource, Reservation } from '../../support/byte-budget.ts';
 import { LEFT, podFull, TOO_SLOW, type Refusal } from './refusals.ts';
 
@@ -35,11 +36,11 @@ export class RequestBytes {
    * @param length as declared; NaN if it was not
    * @returns LEFT if the signal aborts first
    */
-  async reserve(length: number, connection: object, signal: AbortSignal): Promise<Reservation | Refusal> {
+  async reserve(length: number, owner: WorkOwner, signal: AbortSignal): Promise<Reservation | Refusal> {
     const { source, maxPayloadBytes } = this.#options;
     const most = Math.min(maxPayloadBytes, source.mostOfOwner);
     try {
-      return await source.reserve(length < most ? length : most, connection, signal);
+      return await source.reserve(length < most ? length : most, owner, signal);
     } catch (error) {
       if (signal.aborted) return LEFT;
       throw error;

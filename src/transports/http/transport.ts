@@ -36,7 +36,7 @@ export interface Identifier {
 export interface HttpTransportOptions {
   readonly admission: Pick<OperationAdmission, 'prepare'>;
   readonly authenticator: Identifier;
-  readonly queries: Pick<Queries, 'execute' | 'countOf'>;
+  readonly queries: Pick<Queries, 'execute'>;
   readonly turns: Pick<Turns, 'run' | 'leave' | 'of' | 'countUnmeasured'>;
   readonly waiting: Pick<WaitingRequests, 'enter' | 'leave'>;
   readonly bytes: Pick<RequestBytes, 'reserve' | 'read' | 'keep'>;
@@ -88,6 +88,8 @@ export class HttpTransport {
   readonly #options: HttpTransportOptions;
   readonly #handle: Handler<RequestHead, Exchange>;
   readonly open: OpenRequests;
+  /** Queries by connection, as long as they are executed or wait for that. */
+  readonly #executed = new WeakMap<object, number>();
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
@@ -159,7 +161,7 @@ export class HttpTransport {
     if (identity.viewer === null) return FORBIDDEN;
     exchange.identity = identity;
     const length = readBody === undefined ? request.url.length : Number(request.headers['content-length']);
-    const reserved = await bytes.reserve(length, connection, signal);
+    const reserved = await bytes.reserve(length, address ?? connection, signal);
     if ('error' in reserved) return reserved;
     exchange.reservation = reserved;
     const body = await (readBody && bytes.read(readBody));
@@ -206,6 +208,15 @@ export class HttpTransport {
     if (refusal !== undefined) exchange.refusal = refusal;
   }
 
+  /** Counts a query of a connection until it has a result. */
+  async #counted<T>(connection: object, result: Promise<T>): Promise<T> {
+    const count = (more: number): void => {
+      this.#executed.set(connection, (this.#executed.get(connection) ?? 0) + more);
+    };
+    count(1);
+    return result.finally(() => count(-1));
+  }
+
   #waitsNoMore(exchange: Exchange): void {
     const { connection, address } = exchange.client;
     if (exchange.isWaiting === true) this.#options.waiting.leave(connection, address);
@@ -238,7 +249,8 @@ export class HttpTransport {
       return [];
     }
     if (operation.kind === 'mutation' && isGet) return refuse(exchange, NO_MUTATIONS);
-    if (queries.countOf(connection) >= maxOperations) {
+    const executed = this.#executed.get(connection) ?? 0;
+    if (executed >= maxOperations) {
       metrics.refused('operations_of_connection');
       return refuse(exchange, tooMany(maxOperations));
     }
@@ -246,14 +258,17 @@ export class HttpTransport {
       operation,
       variables: params.variables ?? {},
       viewer,
-      owner: connection,
+      owner: address ?? connection,
       span,
       turns: turns.of(owner),
       mayBegin,
     });
     // The result is serialised and sent in microtasks, so that all results of a turn are in memory together.
     turns.countUnmeasured();
-    const result = outcome instanceof PendingQuery ? await open.resultOf(outcome, signal) : outcome;
+    const result =
+      outcome instanceof PendingQuery
+        ? await this.#counted(connection, open.resultOf(outcome, signal))
+        : outcome;
     // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
     return result === undefined || 'data' in result ? result : (result.errors ?? []);
   }

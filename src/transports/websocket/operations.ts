@@ -88,7 +88,7 @@ export class Operations {
       operation,
       variables: variableValues ?? {},
       viewer: connection.viewer,
-      owner: connection,
+      owner: connection.client ?? connection,
       mayBegin: () => this.#mayBegin(connection),
       turns: this.#options.rate.turnsOf(connection),
     });

@@ -15,8 +15,17 @@ interface Result {
 /** What an execution takes of a virtual clock. */
 const EXECUTION_MS = 5;
 
-/** One connection with many groups that get the same events, and another one, the last to have joined, with one. */
-function setUpGroups() {
+/** Has the groups of one client: on one connection, or each on its own. */
+const GREEDY = {
+  'one connection': () => {
+    const connection = {};
+    return () => connection;
+  },
+  'one client, each on a connection of its own,': () => () => ({ client: 'ann' }),
+};
+
+/** A client with many groups that get the same events, and another one, the last to have joined, with one. */
+function setUpGroups(kind: keyof typeof GREEDY = 'one connection') {
   let now = 0;
   const { hub, bus, value } = setUp({
     binding: { key: undefined },
@@ -28,10 +37,10 @@ function setUpGroups() {
     },
   });
   const asked = operation(['group']);
-  const greedy = {};
+  const greedy = GREEDY[kind]();
   const [other, ...many] = range(0, GROUPS + 1).map((group) => {
     const subscriber = new FakeSubscriber();
-    if (group > 0) subscriber.owner = greedy;
+    if (group > 0) subscriber.owner = greedy();
     return subscriber;
   }) as [FakeSubscriber, ...FakeSubscriber[]];
   for (const [group, subscriber] of [...many, other].entries()) subscriber.join(hub, asked, { group });
@@ -47,9 +56,13 @@ function setUpGroups() {
 const countOf = (subscribers: readonly FakeSubscriber[]): number =>
   subscribers.reduce((sum, { results }) => sum + results.length, 0);
 
-for (const event of ['first', 'second'] as const) {
-  test(`the ${event} event of a hundred groups takes several turns, and those of one connection keep no other waiting`, async () => {
-    const { send, many, other, clock } = setUpGroups();
+for (const [event, kind] of [
+  ['first', 'one connection'],
+  ['second', 'one connection'],
+  ['second', 'one client, each on a connection of its own,'],
+] as const) {
+  test(`the ${event} event of a hundred groups takes several turns, and those of ${kind} keep no other waiting`, async () => {
+    const { send, many, other, clock } = setUpGroups(kind);
     if (event === 'second') {
       send();
       while (countOf([...many, other]) <= GROUPS) await settled();

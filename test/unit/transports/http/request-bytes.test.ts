@@ -131,6 +131,24 @@ describe('the bytes of requests', () => {
     assert.deepEqual([jobs.size, source.held, waiting], [0, 0, 0]);
   });
 
+  it('are given to clients in turn, however many connections one has', async () => {
+    answered = deferred();
+    const { source, transport } = over(1_000);
+    const began: string[] = [];
+    const [ann, bob] = ['203.0.113.1', '198.51.100.1'];
+    const responses = [ann, ann, ann, bob].map((address) => {
+      const readBody: ReadBody = async () => {
+        began.push(address);
+        return Buffer.from(SLOW);
+      };
+      return transport.respond(length(900), readBody, clientOn({}, undefined, address));
+    });
+    await settled();
+    answered.resolve('done');
+    await Promise.all(responses);
+    assert.deepEqual([began, source.held], [[ann, bob, ann, ann], 0]);
+  });
+
   it('are those of another client when one sends slowly and that one waits', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { readBody } = bodies();
