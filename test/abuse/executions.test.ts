@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RequestListener, ServerResponse } from 'node:http';
+import net from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { startGraph } from '../e2e/graph-gateway.ts';
@@ -71,6 +72,13 @@ const post = (gateway: GatewayProcess, query: string, signal?: AbortSignal, more
     ...(signal !== undefined && { signal }),
   }).then((response) => response.json());
 
+function untilIdle(gateway: GatewayProcess): Promise<void> {
+  return eventually(async () => {
+    const { executions } = await gateway.debug<{ executions: unknown }>('hub');
+    assert.deepEqual(executions, { running: 0, waiting: 0, late: 0 });
+  });
+}
+
 /** Another client is not held up. */
 async function untilServed(t: TestContext, gateway: GatewayProcess): Promise<void> {
   const quick = '{ slow(name: "quick") }';
@@ -126,10 +134,7 @@ test('queries that one socket has waiting hold up no other client, and go with t
   await untilServed(t, gateway);
   attacker.webSocket.terminate();
   await backend.untilGivenUp('3');
-  await eventually(async () => {
-    const { executions } = await gateway.debug<{ executions: unknown }>('hub');
-    assert.deepEqual(executions, { running: 0, waiting: 0, late: 0 });
-  });
+  await untilIdle(gateway);
 });
 
 test('queries of one address, however many connections it has, leave places for those of others', async (t) => {
@@ -156,6 +161,22 @@ test('queries of one address, however many connections it has, leave places for 
   for (const socket of sockets) socket.webSocket.terminate();
   leaving.abort();
   await backend.untilGivenUp('0-3');
+});
+
+test('queries in a pipeline that is cut are all given up, those that wait too', async (t) => {
+  const gateway = await gatewayOf();
+  const socket = net.connect(gateway.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  for (let n = 0; n < 20; n += 1) {
+    const body = JSON.stringify({ query: `{ slow(name: "piped-${n}") }` });
+    socket.write(
+      `POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  }
+  await backend.untilAsked('piped-3');
+  socket.destroy();
+  await backend.untilGivenUp('piped-3');
+  await untilIdle(gateway);
 });
 
 test('20 slow subscriptions of one socket hold up no other client', async (t) => {
