@@ -50,7 +50,11 @@ export class Http2Sessions {
       stream.close(stream.headersSent ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL),
     );
     const messages = { Http2ServerRequest: Http2Request, Http2ServerResponse: Http2Response };
-    this.#server = createServer({ ...LIMITS, ...messages }, listener as never);
+    // A busy process reads a stream and its reset at once. Node.js tells of the stream all the same, which has no socket then.
+    const told = (request: Http2Request, response: Http2Response): void => {
+      if (!request.stream.destroyed) listener(request as never, response as never);
+    };
+    this.#server = createServer({ ...LIMITS, ...messages }, told as never);
   }
 
   accept(socket: TLSSocket): void {
@@ -85,6 +89,7 @@ export class Http2Sessions {
       if (open.streams === 0) this.#close(session);
     });
     session.on('stream', (stream: ServerHttp2Stream) => {
+      if (stream.destroyed) return;
       open.streams += 1;
       if (!stream.endAfterHeaders) {
         this.#incomplete.begin(stream);

@@ -105,6 +105,26 @@ describe('HTTP/2', () => {
     assert.equal(sockets.size, 2);
   });
 
+  it('has no request that was reset before it could be handled, as a busy server reads both at once', async (t) => {
+    const asked: unknown[] = [];
+    const { port } = await listenSecure(t, {
+      maxSockets: 100,
+      handle: async (request, response) => {
+        const { session } = (request as unknown as Http2ServerRequest).stream;
+        // The reset of a stream is handled before Node.js tells of the stream.
+        if (asked.length === 0) session?.prependOnceListener('stream', (stream) => stream.destroy());
+        asked.push(request.url);
+        response.end();
+      },
+    });
+    const session = sessionWith(t, port);
+    await answerTo(get(session, { ':path': '/first' }));
+    const reset = get(session, { ':path': '/reset' });
+    await once(reset, 'close', patience());
+    await answerTo(get(session, { ':path': '/last' }));
+    assert.deepEqual(asked, ['/first', '/last']);
+  });
+
   it('checks the host of the authority', async (t) => {
     const hostCheck = { refusal: ({ headers }: { headers: { host?: string } }) => headers.host } as never;
     const { port } = await listenSecure(t, { handle: done, hostCheck });
