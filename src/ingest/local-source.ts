@@ -66,7 +66,7 @@ export class LocalSource {
   }
 
   /**
-   * Resolves when the bus has acknowledged the event.
+   * Resolves when the bus has acknowledged the event, or no channel of it has a subscriber.
    *
    * @param topic one of the graph's; others are passed over
    * @param value as a Kafka record would hold it
@@ -121,9 +121,16 @@ export class LocalSource {
       return;
     }
     const { channels, payload } = result;
+    const subscribed = await publisher.subscribed(topic, channels);
+    if (subscribed.size === 0) {
+      if (routed instanceof RoutedEvent && !routed.lacksKey) metrics.unsubscribedEvents.inc({ topic });
+      trace?.listener?.({ step: 'unsubscribed', record });
+      span?.end('unsubscribed');
+      return;
+    }
     await publisher.publish(
       topic,
-      channels.map((channel) => ({ channel, payload })),
+      [...subscribed].map((channel) => ({ channel, payload })),
     );
     trace?.listener?.({ step: 'published', record });
     span?.end('published');

@@ -72,3 +72,25 @@ test('the way of an event that is published by hand is told likewise', async () 
     '0 passed_over no_field',
   ]);
 });
+
+test('an event that is published by hand goes to the channels that have subscribers, and is told to have none without', async () => {
+  const steps: IngestStep[] = [];
+  const { source, publisher, metrics } = localSource({
+    topics: topics(topic('bids', { keys: ['auction_id'] })),
+    trace: { listener: (step) => void steps.push(step as IngestStep) },
+  });
+  publisher.wants = (channel) => channel === 'bids:auction_id=4';
+  await source.accept('bids', Buffer.from('{"auctionId":3}'));
+  await source.accept('bids', Buffer.from('{"auctionId":4}'));
+  assert.deepEqual(told(steps), [
+    '0 routed {"auction_id":3} bids bids:auction_id=3',
+    '0 unsubscribed',
+    '1 routed {"auction_id":4} bids bids:auction_id=4',
+    '1 published',
+  ]);
+  assert.deepEqual(
+    publisher.published.map(({ channel }) => channel),
+    ['bids:auction_id=4'],
+  );
+  assert.equal((await metrics.unsubscribedEvents.get()).values[0]?.value, 1);
+});
