@@ -143,8 +143,8 @@ function viewerTest(
   const testFor = (viewer: Json): Test => {
     const value = operandFor(viewer);
     // Viewers have no declared type. The operand must be one value, or a list of values for `in`; all else fails
-    // closed.
-    const isFit = operator === 'in' ? Array.isArray(value) && value.every(isOneValue) : isOneValue(value);
+    // closed. One value is a list of one for `in`, as issuers write a list of one so.
+    const isFit = isOneValue(value) || (operator === 'in' && Array.isArray(value) && value.every(isOneValue));
     if (!isFit) return () => UNKNOWN;
     return testAt(path, comparedExactly(operator, comparator(operator, value, asId)));
   };
