@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { DEFINITION_PROPERTIES, type GraphDefinition } from '../api/define-graph.ts';
 import { readBackendUrl, withScheme } from '../api/backend-url.ts';
-import { listed, type Findings } from '../diagnostic.ts';
+import { GATEWAY_SOURCE, listed, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import type { GraphCode } from '../loader/graph-code.ts';
 
@@ -172,8 +172,13 @@ function isScalarInstance(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object GraphQLScalarType]';
 }
 
+/** Those of the graph's author: resolvers are written for no others. */
 function ownTypes(schema: GraphQLSchema): string[] {
-  return Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
+  const types = Object.values(schema.getTypeMap()).filter((type) => {
+    const source = type.astNode?.loc?.source.name;
+    return source !== undefined && source !== GATEWAY_SOURCE;
+  });
+  return types.map(({ name }) => name);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

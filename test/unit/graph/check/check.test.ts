@@ -223,7 +223,7 @@ describe('checkGraph', () => {
     ],
     'resolvers for types and fields that are not there': coded(
       '{\n  resolvers: {\n    ›Bdi: {},\n    Bid: { ›sum: () => 1 },\n  },\n}',
-      'resolvers.Bdi: the schema has no type "Bdi"',
+      'resolvers.Bdi: the schema has no type "Bdi" → Types: Subscription, Bid, Seller, State and Range.',
       'resolvers.Bid.sum: the schema has no Bid.sum → Bid takes code for auction_id,',
     ),
     'resolvers that are no functions': coded(
