@@ -80,7 +80,7 @@ export class KeyCheck {
       this.#error(
         keyed,
         message,
-        `${last?.name} is of type ${type}: add a list of these values to the event.`,
+        `${last?.name} is of type ${type}: add a list of these values to the event, where it is sent or by decode in the graph's code.`,
       );
     } else if (stop === undefined) {
       if (last === undefined || !isCompositeType(getNamedType(last.type))) return true;

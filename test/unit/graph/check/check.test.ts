@@ -47,7 +47,7 @@ describe('checkGraph', () => {
     '@event(topic: "bids", key: ›"amount.value", argument: "auction_id")':
       'key "amount.value": "value" stands below amount, which is of type Int → Write key: "amount".',
     '@event(topic: "bids", key: ›"sellers.id", argument: "auction_id")':
-      'key "sellers.id": "id" stands within a list, and keys do not look into lists → sellers is of type [Seller]: add a list',
+      'key "sellers.id": "id" stands within a list, and keys do not look into lists → sellers is of type [Seller]: add a list of these values to the event, where it is sent or by decode',
     '@event(topic: "bids", key: ›"seller.fullName", argument: "auction_id")':
       'no event can have the key "seller.fullName": keys of events become snake_case before they get here → Write key: "seller.full_name", argument: "auction_id";',
     '@event(topic: "bids", key: ›"sellers", argument: "auction_id")':
