@@ -66,7 +66,10 @@ export class FilterCheck {
     if (node === undefined) return this.#missingBraces(condition, type);
     const fault = type && operatorFault(operator, type);
     if (fault) {
-      this.#error(node, `${operator} ${fault}`, `The field is of type ${String(type)}.`);
+      const hint = fault.startsWith(NO_ORDER)
+        ? `${listed(ORDERED)} have an order. Of other types, list the values that are wanted: { in: [ … ] }.`
+        : `The field is of type ${String(type)}.`;
+      this.#error(node, `${operator} ${fault}`, hint);
       return;
     }
     this.#checkOperand(condition, field, type);
@@ -220,6 +223,10 @@ function holdsAnything(type: GraphQLNamedType): boolean {
   return isScalarType(type) && !isSpecifiedScalarType(type);
 }
 
+const ORDERED: readonly string[] = ['Int', 'Float', 'String'];
+
+const NO_ORDER = "can't order values of";
+
 /** Why this operator can't be applied to a field of this type; undefined if it can. */
 function operatorFault(operator: string, type: GraphQLOutputType): string | undefined {
   const named = getNamedType(type);
@@ -230,7 +237,7 @@ function operatorFault(operator: string, type: GraphQLOutputType): string | unde
   }
   if (isList(type)) return 'is not for lists: use contains';
   if (['eq', 'ne', 'in'].includes(operator)) return undefined;
-  return ['Int', 'Float', 'String'].includes(named.name) ? undefined : `can't order values of ${named.name}`;
+  return ORDERED.includes(named.name) ? undefined : `${NO_ORDER} ${named.name}`;
 }
 
 const KINDS: Readonly<Record<string, { readonly fits: (value: unknown) => boolean; readonly text: string }>> =

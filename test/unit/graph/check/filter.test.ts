@@ -41,7 +41,7 @@ describe('sluice check, of filters,', () => {
       ],
       '{ amount: { ›contains: 5 }, open: { ›gt: true }, tags: { ›eq: "a" }, auction_id: { ›lt: 5 } }': [
         '@filter: contains is for lists and text → The field is of type Int.',
-        "@filter: gt can't order values of Boolean",
+        "@filter: gt can't order values of Boolean → Int, Float and String have an order. Of other types, list the values that are wanted: { in: [",
         '@filter: eq is not for lists: use contains',
         "@filter: lt can't order values of ID",
       ],
