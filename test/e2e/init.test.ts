@@ -15,7 +15,9 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 const read = async <T>(file: string): Promise<T> => parse(await readFile(file, 'utf8'), { merge: true }) as T;
 
 interface Compose {
-  readonly services: Readonly<Record<string, object>> & { gateway: { environment: Record<string, string> } };
+  readonly services: Readonly<Record<string, object>> & {
+    gateway: { environment: Record<string, string>; env_file?: object };
+  };
 }
 
 interface Package {
@@ -112,13 +114,14 @@ test('sluice init refuses a folder that holds anything, and a file, and changes 
   assert.equal(await readFile(file, 'utf8'), '{}');
 });
 
-test("the project's compose.yaml has the Kafka and the Redis of the repository's, and settings that a gateway takes", async () => {
+test("the project's compose.yaml has the Kafka and the Redis of the repository's, and settings that a gateway takes, those of .env too", async () => {
   const [own, template] = [
     await read<Compose>(path.join(ROOT, 'compose.yaml')),
     await read<Compose>(path.join(ROOT, 'src/cli/template/compose.yaml')),
   ];
   for (const name of ['kafka', 'redis']) assert.deepEqual(template.services[name], own.services[name]);
-  const { environment } = template.services.gateway;
+  const { environment, env_file: envFile } = template.services.gateway;
+  assert.deepEqual(envFile, [{ path: '.env', required: false }]);
   for (const setting of Object.keys(environment)) assert.ok(setting in loadConfig(environment), setting);
 });
 
