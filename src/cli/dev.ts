@@ -5,12 +5,13 @@ import { usesRedis } from '../config/uses-redis.ts';
 import { SluiceError } from '../errors.ts';
 import { BUNDLED_FOLDER } from '../gateway/graph-folder.ts';
 import { Gateway } from '../gateway/gateway.ts';
+import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import { createLog } from '../log.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
 import { argumentsOf } from './command.ts';
 import { developmentEnvironment } from './dev/environment.ts';
 import { EventWays } from './dev/event-ways.ts';
-import { introduction } from './dev/introduction.ts';
+import { introduction, newTopics } from './dev/introduction.ts';
 import { logLine } from './dev/log-lines.ts';
 import { laterLines, wayLines, type WayLine } from './dev/way-lines.ts';
 import { logEnvFile, type EnvFile } from './env-file.ts';
@@ -37,15 +38,19 @@ export async function dev(args: readonly string[], envFile?: EnvFile): Promise<u
     : createLog(config.LOG_LEVEL);
   guard(log);
   logEnvFile(envFile, log);
-  const current: { gateway?: Gateway } = {};
+  const current: { gateway?: Gateway; url?: string } = {};
   const ways = createWays(config, current, isTerminal);
   const port = await runPod(config, env, log, async () => {
     const tracing = await startTracing(env, log);
-    current.gateway = await Gateway.create(config, log, { trace: ways.trace, tracing });
+    const onReload = (graph: LoadedGraph, { topics }: LoadedGraph): void => {
+      if (current.url !== undefined) print(newTopics(config, graph, current.url, topics));
+    };
+    current.gateway = await Gateway.create(config, log, { trace: ways.trace, tracing, onReload });
     return current.gateway;
   });
   const { graph } = current.gateway ?? {};
-  if (graph !== undefined) print(introduction(config, graph, browserUrl(config, port)));
+  current.url = browserUrl(config, port);
+  if (graph !== undefined) print(introduction(config, graph, current.url));
 }
 
 /** Prints the ways of events. None has begun before the gateway is there. */

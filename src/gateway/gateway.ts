@@ -62,6 +62,8 @@ interface GatewayOptions {
   /** Of the pod, which share its limits. */
   readonly processes?: number;
   readonly trace?: EventTracer;
+  /** Told of each graph that has taken the place of another one. */
+  readonly onReload?: (graph: LoadedGraph, before: LoadedGraph) => void;
   /** Stopped with the gateway. Undefined: no spans are recorded. */
   readonly tracing?: RunningTracing | undefined;
 }
@@ -164,7 +166,13 @@ export class Gateway {
       revoking.revoke,
       worker,
     );
-    const reloads = new Reloads({ reload, metrics, log });
+    const reloadAndTell = async (): Promise<object> => {
+      const before = inForce.current.graph;
+      const done = await reload();
+      options.onReload?.(inForce.current.graph, before);
+      return done;
+    };
+    const reloads = new Reloads({ reload: reloadAndTell, metrics, log });
     let ports: Ports = { port: 0, adminPort: 0 };
     // The admin port first, so that Kubernetes can probe the starting pod; the sources of events last.
     const parts: Part[] = [

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { GATEWAY_DEFAULTS, runCli, spawnCli, untilListening } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
@@ -67,6 +69,17 @@ test('sluice dev prints the way of each event: who got it, who did not, and why'
     'orders #4 (published by hand)',
     '  dead letter, not_an_object: expected an object, got a string',
   ]);
+});
+
+test('sluice dev prints how to publish to a topic that has come with a reload', async (t) => {
+  const folder = await graphFolder(t, { 'schema.graphql': schema() });
+  const gateway = await startDev(t, folder);
+  const lots = schema().replace(
+    'type Subscription {',
+    'type Subscription { lot: Order @event(topic: "lots")',
+  );
+  await writeFile(path.join(folder, 'schema.graphql'), lots);
+  await gateway.untilPrinted(`curl -X POST localhost:${gateway.port}/events/lots `);
 });
 
 test('sluice dev is one process, and settings of the environment stay in force', async (t) => {

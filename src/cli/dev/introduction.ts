@@ -13,9 +13,23 @@ export function introduction(config: Config, graph: LoadedGraph, url: string): s
   const folder = path.relative('.', graph.folder) || '.';
   const reload = config.WATCH_GRAPH ? 'loaded anew when a file in it changes' : 'loaded anew on SIGHUP';
   const page = config.GRAPHIQL ? ' for a browser' : '';
-  return ['', `${url}/${page}`, `Graph: ${folder}, ${reload}`, ...source(config, graph, url), '', '']
-    .map((line) => (line === '' ? '' : `  ${line}`))
-    .join('\n');
+  return indented([`${url}/${page}`, `Graph: ${folder}, ${reload}`, ...source(config, graph, url)]);
+}
+
+/** How to publish to topics that have come with a reload; empty if none has. @param before those that were there */
+export function newTopics(
+  config: Config,
+  graph: LoadedGraph,
+  url: string,
+  before: ReadonlyMap<string, unknown>,
+): string {
+  if (config.KAFKA_BROKERS.length > 0 || usesRedis(config)) return '';
+  const samples = sampleEvents(graph).filter(({ topic }) => !before.has(topic));
+  return samples.length === 0 ? '' : indented(['Topics that are new:', '', ...commands(samples, url)]);
+}
+
+function indented(lines: readonly string[]): string {
+  return ['', ...lines, '', ''].map((line) => (line === '' ? '' : `  ${line}`)).join('\n');
 }
 
 function source(config: Config, graph: LoadedGraph, url: string): string[] {
@@ -26,12 +40,14 @@ function source(config: Config, graph: LoadedGraph, url: string): string[] {
   }
   const samples = sampleEvents(graph);
   if (samples.length === 0) return ['No field of the graph has a topic'];
+  return ['Events come by hand, since KAFKA_BROKERS is not set:', '', ...commands(samples, url)];
+}
+
+function commands(samples: readonly SampleEvent[], url: string): string[] {
   const shown = samples.slice(0, MAX_SAMPLES);
   const rest = samples.slice(MAX_SAMPLES).map(({ topic }) => topic);
   const decoded = shown.filter(({ event }) => event === undefined).map(({ topic }) => topic);
   return [
-    'Events come by hand, since KAFKA_BROKERS is not set:',
-    '',
     ...shown.map((sample) => publishing(sample, url)),
     ...(decoded.length === 0
       ? []

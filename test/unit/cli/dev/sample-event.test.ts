@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { introduction } from '../../../../src/cli/dev/introduction.ts';
+import { introduction, newTopics } from '../../../../src/cli/dev/introduction.ts';
 import { sampleEvents } from '../../../../src/cli/dev/sample-event.ts';
 import { loadConfig } from '../../../../src/config/config.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
@@ -82,6 +82,22 @@ test('each topic has a command once, with an event that has a key if a field has
     '',
     '',
   ]);
+});
+
+test('after a reload the topics that are new have a command, and none that were there, or that come from Kafka', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription { bid: Bid @event(topic: "bids") lot: Bid @event(topic: "lots") }
+      type Bid { n: Int }`,
+  });
+  const graph = await loadGraph(folder);
+  const [url, bids] = ['http://localhost:4000', new Map([['bids', {}]])];
+  assert.equal(
+    newTopics(loadConfig({}), graph, url, bids),
+    `\n  Topics that are new:\n\n${curl('lots')}'{"n":1}'\n\n`,
+  );
+  assert.equal(newTopics(loadConfig({}), graph, url, graph.topics), '');
+  assert.equal(newTopics(loadConfig({ KAFKA_BROKERS: 'kafka:9092' }), graph, url, bids), '');
 });
 
 test('of messages that the graph decodes itself it is said that they come from a file, and who reads them', async (t) => {
