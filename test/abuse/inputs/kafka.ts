@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import { range } from '../../helpers/numbers.ts';
 import { connectAndInit } from '../../helpers/raw-socket.ts';
 import type { Pod } from './pod.ts';
-import { repeated, text, WHOLE, type Attacks } from './shapes.ts';
+import { repeated, text, wideJson, WHOLE, type Attacks } from './shapes.ts';
 
 /** A partition that is named spares the producer a hash of the key, which takes longer than all else for long ones. */
 const PARTITION = 0;
@@ -40,6 +40,8 @@ export const kafkaRecord: Attacks = {
     const keys = range(0, 300).map((index) => `key-${index}`);
     const value = event({ id: keys, text: text(4_000) });
     for (const _ of range(0, 3)) await produce(pod, t, repeated({ value }, 150), keys);
+    await produce(pod, t, repeated({ value: wideJson(50_000) }, 10));
+    await produce(pod, t, repeated({ value: event({ lists: repeated([], 300_000) }) }, 10));
   },
   many: (pod, t) => produce(pod, t, repeated({ value: event({ n: 1 }) }, 15_000)),
   slow: WHOLE,
