@@ -4,6 +4,7 @@ import type { Metrics } from '../../metrics.ts';
 import { Backoff } from '../../support/backoff.ts';
 import type { Clock } from '../../support/clock.ts';
 import type { DeadLetterSink } from '../dead-letter.ts';
+import { BatchTooLarge } from './codecs.ts';
 import type { RecordBatch } from './driver.ts';
 
 interface BadBatchesOptions {
@@ -29,7 +30,7 @@ const RETRY = { firstMs: 400, maxMs: 30_000 };
 
 /**
  * Record batches that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. One of them stops its
- * own partition and no other, or is skipped.
+ * own partition and no other, or is skipped. A batch that is too large is skipped in any case: no waiting mends it.
  */
 export class BadBatches {
   readonly #options: BadBatchesOptions;
@@ -52,7 +53,9 @@ export class BadBatches {
   /** Handles a bad batch that is the next to be consumed. */
   async handle(batch: RecordBatch): Promise<void> {
     // What can't be sent to the dead-letter topic stops the partition too, and is tried again.
-    const mayBeSkipped = this.#options.policy === 'skip' && batch.bad?.lastOffset !== undefined;
+    const isTooLarge = batch.bad?.error instanceof BatchTooLarge;
+    const mayBeSkipped =
+      (isTooLarge || this.#options.policy === 'skip') && batch.bad?.lastOffset !== undefined;
     if (mayBeSkipped && (await this.#sendDeadLetter(batch))) await this.#skip(batch);
     else this.#stop(batch);
   }
@@ -104,7 +107,7 @@ export class BadBatches {
       'sluice-partition': String(partition),
       'sluice-offset': String(bad?.firstOffset),
       'sluice-last-offset': String(lastOffsetOf(batch)),
-      'sluice-reason': 'bad_batch',
+      'sluice-reason': bad?.error instanceof BatchTooLarge ? 'too_large' : 'bad_batch',
     };
     try {
       await sink?.send([{ key: null, value: null, headers }]);

@@ -53,8 +53,11 @@ const GRAPH = `
   });
 `;
 
-/** A pod with default settings, and a subscriber to whom events must come. */
-export async function startPod(t: TestContext): Promise<Pod> {
+/** A pod with default settings but those given, and a subscriber to whom events must come. */
+export async function startPod(
+  t: TestContext,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Pod> {
   const topics = { honest: await createTopic(t), item: await createTopic(t), kept: await createTopic(t) };
   const backEnd: Pod['backEnd'] = { answer: (response) => void response.end('null') };
   const gateway = await startReady(t, {
@@ -62,6 +65,7 @@ export async function startPod(t: TestContext): Promise<Pod> {
     GRAPH: await graphFolder(t, { 'schema.graphql': schemaOf(topics), 'graph.ts': GRAPH }),
     MAD_URL: await serveHttp(t, (_, response) => backEnd.answer(response)),
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+    ...settings,
   });
   const producer = await kafkaProducer(t);
   const honest = await connectAndInit(t, gateway.graphqlUrl);

@@ -73,6 +73,10 @@ export class MemberPartition {
     return this.#waiting !== undefined;
   }
 
+  get waiting(): FetchedPartition | undefined {
+    return this.#waiting;
+  }
+
   get isPaused(): boolean {
     return this.#pauses > 0;
   }
@@ -89,10 +93,9 @@ export class MemberPartition {
     if (fetched.records.length > 0 || fetched.errorCode !== 0) this.#waiting = fetched;
   }
 
-  take(): FetchedPartition | undefined {
-    const waiting = this.#waiting;
+  /** What waits has been taken. */
+  taken(): void {
     this.#waiting = undefined;
-    return waiting;
   }
 
   /** It is fetched up to there. @param leaderEpoch of the record before */

@@ -81,7 +81,7 @@ async function fetchOnce(
       isRetriable: mayBeOver,
     });
   }
-  const decoded = decodeRecords({ topic, topicId, partition, resets }, from, fetched);
+  const decoded = await decodeRecords({ topic, topicId, partition, resets }, from, fetched);
   if (decoded.bad !== undefined && decoded.next < range.until) throw decoded.bad.error;
   return decoded;
 }

@@ -1,8 +1,8 @@
-import zlib from 'node:zlib';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32c } from '@node-rs/crc32';
 import { logEpoch } from '../../../events/log-position.ts';
 import type { KafkaRecord, RawHeaders } from '../../record.ts';
-import { decompressLz4, decompressSnappy, decompressZstd, MAX_BYTES } from '../codecs.ts';
+import { CODECS, FetchUnpacking, RECORDS_PER_TURN } from '../codecs.ts';
 import type { BadBatch } from '../driver.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { AbortedTransaction, FetchedPartition } from './fetch-response.ts';
@@ -41,26 +41,19 @@ const CONTROL = 1 << 5;
 /** Type of a transaction's marker. */
 const ABORT = 0;
 
-const CODECS: readonly (((bytes: Buffer) => Buffer) | undefined)[] = [
-  (bytes) => bytes,
-  (bytes) => zlib.gunzipSync(bytes, { maxOutputLength: MAX_BYTES }),
-  decompressSnappy,
-  decompressLz4,
-  decompressZstd,
-];
-
 /**
  * @param from the first offset that is wanted: a batch holds those before it, too. A broker sends at least one batch as a
  *   whole, or an error if it finds the log damaged itself
  */
-export function decodeRecords(
+export async function decodeRecords(
   origin: Origin,
   from: number,
   { errorCode, records: bytes, aborted }: Pick<FetchedPartition, 'errorCode' | 'records' | 'aborted'>,
-): DecodedRecords {
+): Promise<DecodedRecords> {
   if (errorCode !== 0) return unreadable(from, `the broker can’t read it, error ${errorCode} of Kafka`);
   const records: KafkaRecord[] = [];
   const transactions = new AbortedTransactions(aborted);
+  const unpacking = new FetchUnpacking();
   let next = from;
   let leaderEpoch: number | undefined;
   for (let at = 0; at + LENGTH_END <= bytes.length;) {
@@ -69,7 +62,8 @@ export function decodeRecords(
     const batch = bytes.subarray(at, end);
     const firstOffset = Number(batch.readBigInt64BE(0));
     try {
-      const decoded = decodeBatch(origin, from, batch, transactions, records);
+      const decoded = await decodeBatch(origin, from, batch, transactions, unpacking, records);
+      if (decoded === undefined) break;
       next = Math.max(next, decoded.lastOffset + 1);
       leaderEpoch = decoded.leaderEpoch;
     } catch (error) {
@@ -101,14 +95,20 @@ function unreadable(from: number, came: string): DecodedRecords {
   };
 }
 
-/** Adds the batch's records to `into`. @throws Error if it can't be decoded */
-function decodeBatch(
+/**
+ * Adds the batch's records to `into`.
+ *
+ * @returns undefined if there is no room to unpack it beside those before it
+ * @throws Error if it can't be decoded
+ */
+async function decodeBatch(
   { topic, topicId, partition, resets }: Origin,
   from: number,
   batch: Buffer,
   transactions: AbortedTransactions,
+  unpacking: FetchUnpacking,
   into: KafkaRecord[],
-): { lastOffset: number; leaderEpoch: number | undefined } {
+): Promise<{ lastOffset: number; leaderEpoch: number | undefined } | undefined> {
   const head = new ByteReader(batch);
   const firstOffset = head.int64();
   head.int32();
@@ -130,14 +130,18 @@ function decodeBatch(
   head.int32();
   const count = head.int32();
   const isControl = (attributes & CONTROL) !== 0;
-  const codec = CODECS[attributes & CODEC];
-  if (codec === undefined)
-    throw new Error(`expected a codec that Kafka has, got number ${attributes & CODEC}`);
+  const type = attributes & CODEC;
+  if (type >= CODECS.length) throw new Error(`expected a codec that Kafka has, got number ${type}`);
   transactions.reach(lastOffset);
   if (!isControl && (attributes & TRANSACTIONAL) !== 0 && transactions.isAborted(producerId))
     return { lastOffset, leaderEpoch };
-  const reader = new ByteReader(codec(head.bytes(head.remaining)));
+  const codec = CODECS[type];
+  const bytes = head.bytes(head.remaining);
+  const unpacked = codec === undefined ? bytes : await unpacking.unpack(codec, bytes, count);
+  if (unpacked === undefined) return undefined;
+  const reader = new ByteReader(unpacked);
   for (let left = count; left > 0; left -= 1) {
+    if (left % RECORDS_PER_TURN === 0) await nextTurn();
     const length = reader.varInt();
     const end = reader.position + length;
     reader.int8(); // attributes, which no record has

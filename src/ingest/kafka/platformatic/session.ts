@@ -160,11 +160,14 @@ export class Session implements BatchSession {
   }
 
   async #process(partition: MemberPartition): Promise<void> {
-    const fetched = partition.take();
+    const fetched = partition.waiting;
     if (fetched === undefined) return;
     this.#turns.delete(partition);
     this.#turns.add(partition);
-    const decoded = decodeRecords(partition, partition.position, fetched);
+    // Its broker is not asked again as long as it waits.
+    const decoded = await decodeRecords(partition, partition.position, fetched);
+    if (partition.waiting !== fetched) return;
+    partition.taken();
     const { records, bad, next, leaderEpoch } = decoded;
     if (records.length === 0 && bad === undefined) {
       // Markers of transactions, or what was aborted.

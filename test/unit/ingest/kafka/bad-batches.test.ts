@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BatchTooLarge } from '../../../../src/ingest/kafka/codecs.ts';
 import { events, FakeBatch, setUp } from './batch-parts.ts';
 
 const BAD = { firstOffset: 3, lastOffset: 7, error: new Error('a wrong checksum') };
@@ -85,4 +86,15 @@ test('skip: while the dead-letter topic is away the partition is stopped, and no
   const skipped = await consume(bad());
   assert.deepEqual([skipped.pauses, skipped.committed, buried.length], [0, [8], 1]);
   assert.equal((await counted()).partitions, '0');
+});
+
+test('stop: a batch that is too large is skipped all the same, and its dead letter says so', async () => {
+  const { consume, buried, counted } = consumer('stop');
+  const { pauses, committed } = await consume(bad({ error: new BatchTooLarge() }));
+  assert.deepEqual([pauses, committed], [0, [8]]);
+  assert.deepEqual(
+    buried.map(({ headers }) => headers['sluice-reason']),
+    ['too_large'],
+  );
+  assert.equal((await counted()).batches, '1');
 });

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';
 import { compressSync } from 'snappy';
-import {
-  decompressGzip,
-  decompressLz4,
-  decompressSnappy,
-  decompressZstd,
-  portableZstd,
-} from '../../../../src/ingest/kafka/codecs.ts';
+import { BatchTooLarge, CODECS, FetchUnpacking, portableZstd } from '../../../../src/ingest/kafka/codecs.ts';
+import { zstd } from '../../../helpers/zstd.ts';
 
 const TEXT = Buffer.from(JSON.stringify(Array.from({ length: 5_000 }, (_, n) => ({ n, some: 'text' }))));
 
@@ -32,38 +26,107 @@ function xerial(text: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
+const MAX_BYTES = 64 * 1024 * 1024;
+const [, gzip, snappy, lz4, zstdOfNode] = CODECS.map(
+  (codec) =>
+    (bytes: Buffer, records = 1) =>
+      new FetchUnpacking().unpack(codec ?? portableZstd, bytes, records),
+) as [unknown, Unpack, Unpack, Unpack, Unpack];
+type Unpack = (bytes: Buffer, records?: number) => Promise<Buffer | undefined>;
+const zstdOfGateway: Unpack = (bytes, records = 1) =>
+  new FetchUnpacking().unpack(portableZstd, bytes, records);
+
 test('each codec gives back what was compressed', async () => {
-  assert.deepEqual(await decompressGzip(gzipSync(TEXT)), TEXT);
-  assert.deepEqual(decompressLz4(compressFrameSync(TEXT)), TEXT);
-  assert.deepEqual(decompressSnappy(compressSync(TEXT)), TEXT);
-  assert.deepEqual(decompressSnappy(xerial(TEXT)), TEXT);
+  assert.deepEqual(await gzip(gzipSync(TEXT)), TEXT);
+  assert.deepEqual(await lz4(compressFrameSync(TEXT)), TEXT);
+  assert.deepEqual(await lz4(compressFrameSync(TEXT, { contentChecksum: true, blockChecksums: true })), TEXT);
+  assert.deepEqual(await snappy(compressSync(TEXT)), TEXT);
+  assert.deepEqual(await snappy(xerial(TEXT)), TEXT);
 });
 
-test('zstd is read in the same way with and without the zstd of Node.js', () => {
-  for (const decompress of [decompressZstd, portableZstd]) {
-    assert.equal(decompress(ZSTD).toString(), '{"n":1}'.repeat(1_000));
+test('what becomes more than a small part of the bound is given back by each codec', async () => {
+  const large = Buffer.alloc(20_000_000, TEXT);
+  assert.ok(large.equals((await lz4(compressFrameSync(large))) ?? TEXT));
+  assert.ok(large.equals((await snappy(compressSync(large))) ?? TEXT));
+  assert.ok(large.equals((await gzip(gzipSync(large, { level: 1 }))) ?? TEXT));
+  for (const unpack of [zstdOfNode, zstdOfGateway])
+    assert.ok(large.equals((await unpack(zstd(large))) ?? TEXT));
+});
+
+test('zstd is read in the same way with and without the zstd of Node.js', async () => {
+  for (const unpack of [zstdOfNode, zstdOfGateway]) {
+    assert.equal(String(await unpack(ZSTD)), '{"n":1}'.repeat(1_000));
   }
 });
 
-test('what is damaged, or of another codec, is an error', async () => {
-  const noise = randomBytes(500);
-  noise[0] = 0xff;
-  await assert.rejects(decompressGzip(noise));
-  for (const decompress of [decompressLz4, decompressSnappy, decompressZstd, portableZstd]) {
-    assert.throws(() => decompress(noise), Error, decompress.name);
+test('what is damaged, or of another codec, is an error, and not for its size', async () => {
+  const noise = Buffer.alloc(500, 0xff);
+  for (const unpack of [gzip, lz4, snappy, zstdOfNode, zstdOfGateway]) {
+    await assert.rejects(unpack(noise), (error) => !(error instanceof BatchTooLarge));
   }
   const cut = xerial(TEXT);
-  assert.throws(() => decompressSnappy(cut.subarray(0, cut.length - 10)));
+  await assert.rejects(snappy(cut.subarray(0, cut.length - 10)));
   const small = xerial(Buffer.from('small'));
   small[XERIAL.length + 3] = 200;
-  assert.throws(() => decompressSnappy(small), /ends past its batch/);
+  await assert.rejects(snappy(small), /ends past its batch/);
+  const frame = compressFrameSync(TEXT);
+  for (const end of [4, 8, frame.length - 6]) await assert.rejects(lz4(frame.subarray(0, end)), RangeError);
 });
 
 test('a batch that would become larger than 64 MiB is an error', async () => {
   const huge = Buffer.alloc(65 * 1024 * 1024);
-  await assert.rejects(decompressGzip(gzipSync(huge, { level: 1 })));
-  assert.throws(() => decompressSnappy(compressSync(huge)), /at most 67108864 bytes/);
   const blocks = xerial(huge.subarray(0, 32_768)).subarray(XERIAL.length);
   const many = Array.from({ length: huge.length / 32_768 }, () => blocks);
-  assert.throws(() => decompressSnappy(Buffer.concat([XERIAL, ...many])), /at most 67108864 bytes/);
+  for (const [unpack, bytes] of [
+    [gzip, gzipSync(huge, { level: 1 })],
+    [snappy, compressSync(huge)],
+    [snappy, Buffer.concat([XERIAL, ...many])],
+    [lz4, compressFrameSync(huge)],
+    [zstdOfNode, zstd(huge)],
+    [zstdOfGateway, zstd(huge)],
+  ] as const) {
+    await assert.rejects(unpack(bytes), BatchTooLarge);
+  }
+});
+
+test('a batch of more records than their objects have room is an error before it is decompressed', async () => {
+  await assert.rejects(gzip(Buffer.from('not looked at'), MAX_BYTES / 1_024), BatchTooLarge);
+});
+
+const claims = (head: readonly number[]): Buffer => Buffer.from([...head, ...Buffer.alloc(20)]);
+
+test('sizes that a frame claims and does not have take no memory', async () => {
+  const before = process.memoryUsage.rss();
+  // A block of snappy, a frame of LZ4, and frames of zstd with a window, and with a size, of gigabytes.
+  const content = Buffer.alloc(8);
+  content.writeBigUInt64LE(2n ** 40n);
+  const [flags, ...rest] = compressFrameSync(Buffer.from('small')).subarray(4);
+  const lz4Claims = Buffer.from([
+    4,
+    0x22,
+    0x4d,
+    0x18,
+    (flags ?? 0) | 8,
+    rest[0] ?? 0,
+    ...content,
+    ...rest.slice(1),
+  ]);
+  const magic = [0x28, 0xb5, 0x2f, 0xfd];
+  await assert.rejects(snappy(claims([0xff, 0xff, 0xff, 0xff, 0x0f])), BatchTooLarge);
+  await assert.rejects(lz4(lz4Claims));
+  for (const unpack of [zstdOfNode, zstdOfGateway]) {
+    await assert.rejects(unpack(claims([...magic, 0, 0xa8, 0xff])));
+    await assert.rejects(unpack(claims([...magic, 0xa0, 0xff, 0xff, 0xff, 0xff, 0xff])));
+  }
+  assert.ok(process.memoryUsage.rss() - before < MAX_BYTES);
+});
+
+test('the batches of a fetch become 64 MiB together; the first one that does not fit, and those behind it, wait', async () => {
+  const fetch = new FetchUnpacking();
+  const [, gunzip = portableZstd] = CODECS;
+  const batch = gzipSync(Buffer.alloc(30 * 1024 * 1024), { level: 1 });
+  const unpacked = [];
+  for (let n = 0; n < 4; n += 1) unpacked.push((await fetch.unpack(gunzip, batch, 1))?.length);
+  unpacked.push((await fetch.unpack(gunzip, gzipSync('small'), 1))?.length);
+  assert.deepEqual(unpacked, [30 * 1024 * 1024, 30 * 1024 * 1024, undefined, undefined, undefined]);
 });
