@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import type { CryptoKey, FlattenedJWSInput, JWSHeaderParameters } from 'jose';
+import { flattenedVerify, type CryptoKey, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
 import { messageOf, SluiceError } from '../errors.ts';
 
 /** Where the keys come from that tokens are verified with. */
@@ -26,6 +26,16 @@ export function fixedKey(key: KeyObject | Uint8Array): Keys {
     stop: () => undefined,
     notReady: () => undefined,
   };
+}
+
+/** A secret that is being changed: tokens of the one before are taken too. */
+export function changingSecret(secret: Uint8Array, previous: Uint8Array): Keys {
+  const keyOf: Keys['keyOf'] = (_header, token) =>
+    flattenedVerify(token, secret).then(
+      () => secret,
+      () => previous,
+    );
+  return { ...fixedKey(secret), keyOf };
 }
 
 /**

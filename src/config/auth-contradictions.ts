@@ -20,6 +20,8 @@ export function authContradictions(config: Config): string[] {
   const [key] = keys;
   const faults: string[] = [];
   if (keys.length > 1) faults.push(`  ${keys.join(', ')}: expected one of them, got ${keys.length}`);
+  if (config.AUTH_SECRET_PREVIOUS !== undefined && config.AUTH_SECRET === undefined)
+    faults.push('  AUTH_SECRET: expected one, as AUTH_SECRET_PREVIOUS is set, got none');
   if (key === undefined) {
     const needing = NEED_KEY.filter((name) => isGiven(config[name]));
     if (needing.length === 0) return faults;
@@ -33,8 +35,10 @@ export function authContradictions(config: Config): string[] {
     );
   }
   // Neither the secret nor its length is shown.
-  if (config.AUTH_SECRET !== undefined && Buffer.byteLength(config.AUTH_SECRET) < MIN_SECRET_BYTES) {
-    faults.push(`  AUTH_SECRET: expected at least ${MIN_SECRET_BYTES} bytes, got fewer`);
+  for (const name of ['AUTH_SECRET', 'AUTH_SECRET_PREVIOUS'] as const) {
+    const secret = config[name];
+    if (secret !== undefined && Buffer.byteLength(secret) < MIN_SECRET_BYTES)
+      faults.push(`  ${name}: expected at least ${MIN_SECRET_BYTES} bytes, got fewer`);
   }
   if (config.AUTH_JWKS_URL !== undefined && hasCredentials(new URL(config.AUTH_JWKS_URL))) {
     faults.push('  AUTH_JWKS_URL: expected no user name and no password, got some');

@@ -1,6 +1,6 @@
 import { claimedNames, ClaimPicker } from '../auth/claims.ts';
 import { Jwks } from '../auth/jwks.ts';
-import { fixedKey, publicKey, type Keys } from '../auth/keys.ts';
+import { changingSecret, fixedKey, publicKey, type Keys } from '../auth/keys.ts';
 import { TokenVerifier } from '../auth/verifier.ts';
 import { readSettingFile } from '../config/config.ts';
 import { TokenAuthenticator } from '../context/token-authenticator.ts';
@@ -17,8 +17,12 @@ const LOG_PERIOD_MS = 60_000;
 
 /** @returns undefined if clients connect without tokens */
 export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
-  const { AUTH_SECRET, AUTH_PUBLIC_KEY, AUTH_JWKS_URL } = config;
-  if (AUTH_SECRET !== undefined) return fixedKey(Buffer.from(AUTH_SECRET));
+  const { AUTH_SECRET, AUTH_SECRET_PREVIOUS, AUTH_PUBLIC_KEY, AUTH_JWKS_URL } = config;
+  if (AUTH_SECRET !== undefined) {
+    const secret = Buffer.from(AUTH_SECRET);
+    if (AUTH_SECRET_PREVIOUS === undefined) return fixedKey(secret);
+    return changingSecret(secret, Buffer.from(AUTH_SECRET_PREVIOUS));
+  }
   if (AUTH_PUBLIC_KEY !== undefined) {
     return fixedKey(publicKey(readSettingFile('AUTH_PUBLIC_KEY', AUTH_PUBLIC_KEY)));
   }

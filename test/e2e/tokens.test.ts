@@ -46,8 +46,14 @@ const SETTINGS = {
 
 const gatewayOf = sharedGraph(FILES, SETTINGS);
 
-/** Takes tokens that have expired on a machine that stood still. */
-const tolerantGatewayOf = sharedGraph(FILES, { ...SETTINGS, AUTH_CLOCK_TOLERANCE_SECONDS: '300' });
+const PREVIOUS = 'the secret of before, of thirty-two bytes';
+
+/** Takes tokens that have expired on a machine that stood still, and those of a secret that is being changed. */
+const tolerantGatewayOf = sharedGraph(FILES, {
+  ...SETTINGS,
+  AUTH_CLOCK_TOLERANCE_SECONDS: '300',
+  AUTH_SECRET_PREVIOUS: PREVIOUS,
+});
 
 const QUERY = { query: '{ me }' };
 
@@ -93,6 +99,17 @@ test('a token is taken from the payload of connection_init, the header or a cook
   }
   const foreign = await post(gateway, { cookie, origin: 'https://elsewhere.example' });
   assert.equal(foreign.status, 403);
+});
+
+test('while a secret is changed, tokens of both let clients in', async (t) => {
+  const gateway = await tolerantGatewayOf();
+  for (const secret of [SECRET, PREVIOUS]) {
+    const token = await signToken({ sub: 'ann' }, 3_600, secret);
+    assert.deepEqual(await answer(t, gateway, { connectionParams: { token } }), { id: 'ann' });
+  }
+  const token = await signToken({ sub: 'ann' }, 3_600, PREVIOUS);
+  const elsewhere = await answer(t, await gatewayOf(), { connectionParams: { token } });
+  assert.equal(elsewhere, "4403 The token's signature is wrong");
 });
 
 test('a client without a valid token is closed with 4403 and told why, and a POST gets 401', async (t) => {

@@ -26,6 +26,11 @@ export const AUTH_SETTINGS = {
     secret: 'all',
     help: 'Secret that tokens are signed with, at least 32 bytes. With this, `AUTH_PUBLIC_KEY` or `AUTH_JWKS_URL`, clients connect with a [token](../guides/authentication.md).',
   }),
+  AUTH_SECRET_PREVIOUS: optionalText({
+    default: undefined,
+    secret: 'all',
+    help: 'Another secret that tokens may be signed with, while `AUTH_SECRET` is [changed](../guides/authentication.md#keys-that-change).',
+  }),
   AUTH_PUBLIC_KEY: optionalText({
     default: undefined,
     help: 'File with the public key that tokens are verified with (PEM or JWK).',

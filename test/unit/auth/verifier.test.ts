@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import test from 'node:test';
 import { SignJWT, type JWTPayload } from 'jose';
-import { fixedKey, publicKey } from '../../../src/auth/keys.ts';
+import { changingSecret, fixedKey, publicKey } from '../../../src/auth/keys.ts';
 import { TokenRefusal } from '../../../src/auth/refusal.ts';
 import { TokenVerifier, type VerifierOptions } from '../../../src/auth/verifier.ts';
 import { createLog } from '../../../src/log.ts';
@@ -48,6 +48,23 @@ test('a token that is signed with the secret gives its claims, deep-frozen', asy
     expiresAt: NOW + 60,
   });
   assert.ok(Object.isFrozen(token.claims) && Object.isFrozen(token.claims['org']));
+});
+
+test('while a secret is changed, tokens of the new one and of the one before are taken, and no others', async () => {
+  const [next, other] = ['the next', 'another'].map((name) =>
+    Buffer.from(`${name} secret of at least 32 bytes`),
+  );
+  assert.ok(next !== undefined && other !== undefined);
+  const verifier = verifierOf({ keys: changingSecret(next, SECRET) });
+  assert.deepEqual(await verified(verifier, sign(VALID, 'HS256', next)), VALID);
+  assert.deepEqual(await verified(verifier, sign(VALID)), VALID);
+  assert.equal(await verified(verifier, sign(VALID, 'HS256', other)), "The token's signature is wrong");
+  const byOther = sign(VALID, 'HS512', next);
+  assert.equal(await verified(verifier, byOther), 'The token is signed by an algorithm that is not allowed');
+  assert.equal(
+    await verified(verifier, sign({ sub: 'ann', exp: NOW - 5 }, 'HS256', next)),
+    'The token has expired',
+  );
 });
 
 test('times count by the tolerance, and a token must expire', async () => {

@@ -26,6 +26,14 @@ const CONTRADICTIONS: readonly [Record<string, string>, string][] = [
   ],
   [{ AUTH_SECRET: 'short' }, 'AUTH_SECRET: expected at least 32 bytes, got fewer'],
   [
+    { AUTH_SECRET, AUTH_SECRET_PREVIOUS: 'short' },
+    'AUTH_SECRET_PREVIOUS: expected at least 32 bytes, got fewer',
+  ],
+  [
+    { AUTH_JWKS_URL, AUTH_SECRET_PREVIOUS: AUTH_SECRET },
+    'AUTH_SECRET: expected one, as AUTH_SECRET_PREVIOUS is set, got none',
+  ],
+  [
     { AUTH_SECRET, AUTH_COOKIE: 'session', ORIGINS: '*' },
     'ORIGINS: expected the origins of your pages, as AUTH_COOKIE is set and browsers send cookies for any page, got *',
   ],
@@ -61,8 +69,8 @@ test('claims are names, or properties with the claims that they are of', () => {
 });
 
 test('the secret is not printed with the settings', () => {
-  const printed = describeConfig(loadConfig({ AUTH_SECRET }));
-  assert.match(printed, /AUTH_SECRET=\(secret\)/);
+  const printed = describeConfig(loadConfig({ AUTH_SECRET, AUTH_SECRET_PREVIOUS: AUTH_SECRET }));
+  assert.match(printed, /AUTH_SECRET=\(secret\)[^]*AUTH_SECRET_PREVIOUS=\(secret\)/);
   assert.ok(!printed.includes(AUTH_SECRET));
 });
 
