@@ -47,10 +47,19 @@ export function readSettingFile(setting: keyof Config, file: string): string {
   }
 }
 
+/** Those that tokens may be signed with; none where no key verifies tokens. */
+export function algorithmsOf(config: Config): readonly string[] {
+  if (config.AUTH_ALGORITHMS.length > 0) return config.AUTH_ALGORITHMS;
+  if (config.AUTH_SECRET !== undefined) return ['HS256'];
+  const key = config.AUTH_PUBLIC_KEY ?? config.AUTH_JWKS_URL;
+  return key === undefined ? [] : ['RS256', 'ES256', 'EdDSA'];
+}
+
 /** The effective settings, one `NAME=value` a line, without secrets. */
 export function describeConfig(config: Config): string {
+  const inEffect = { ...config, AUTH_ALGORITHMS: algorithmsOf(config) };
   return Object.entries<Setting<unknown>>(SETTINGS)
-    .map(([name, setting]) => `${name}=${shown(setting, written(config[name as keyof Config]))}`)
+    .map(([name, setting]) => `${name}=${shown(setting, written(inEffect[name as keyof Config]))}`)
     .join('\n');
 }
 

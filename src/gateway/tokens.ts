@@ -2,7 +2,7 @@ import { claimedNames, ClaimPicker } from '../auth/claims.ts';
 import { Jwks } from '../auth/jwks.ts';
 import { changingSecret, fixedKey, publicKey, type Keys } from '../auth/keys.ts';
 import { TokenVerifier } from '../auth/verifier.ts';
-import { readSettingFile } from '../config/config.ts';
+import { algorithmsOf, readSettingFile } from '../config/config.ts';
 import { TokenAuthenticator } from '../context/token-authenticator.ts';
 import { systemClock } from '../support/clock.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
@@ -51,14 +51,12 @@ export function createTokenAuthenticator(
   { revocations, notReady }: Pick<Revoking, 'revocations' | 'notReady'>,
   inForce: Pick<GraphInForce, 'current'>,
 ): TokenAuthenticator {
-  const { AUTH_ALGORITHMS, AUTH_SECRET } = config;
   const authLog = log.child({ part: 'authenticate' });
   const throttle = new LogThrottle({ lines: 1, periodMs: LOG_PERIOD_MS, now: () => performance.now() });
-  const standard = AUTH_SECRET === undefined ? ['RS256', 'ES256', 'EdDSA'] : ['HS256'];
   return new TokenAuthenticator({
     verifier: new TokenVerifier({
       keys,
-      algorithms: AUTH_ALGORITHMS.length > 0 ? AUTH_ALGORITHMS : standard,
+      algorithms: algorithmsOf(config),
       issuers: config.AUTH_ISSUER,
       audiences: config.AUTH_AUDIENCE,
       toleranceSeconds: config.AUTH_CLOCK_TOLERANCE_SECONDS,

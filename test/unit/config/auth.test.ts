@@ -74,6 +74,16 @@ test('the secret is not printed with the settings', () => {
   assert.ok(!printed.includes(AUTH_SECRET));
 });
 
+const algorithmsPrinted = (env: Record<string, string>): string | undefined =>
+  /^AUTH_ALGORITHMS=.*$/m.exec(describeConfig(loadConfig(env)))?.[0];
+
+test('the algorithms in effect are printed with the settings', () => {
+  assert.equal(algorithmsPrinted({ AUTH_SECRET }), 'AUTH_ALGORITHMS=HS256');
+  assert.equal(algorithmsPrinted({ AUTH_JWKS_URL }), 'AUTH_ALGORITHMS=RS256,ES256,EdDSA');
+  assert.equal(algorithmsPrinted({ AUTH_JWKS_URL, AUTH_ALGORITHMS: 'PS256' }), 'AUTH_ALGORITHMS=PS256');
+  assert.equal(algorithmsPrinted({}), 'AUTH_ALGORITHMS=');
+});
+
 test('keys of a URL without an audience, or without TLS, are warned of', () => {
   assert.deepEqual(warningsOf({ AUTH_JWKS_URL, AUTH_AUDIENCE: 'gateway' }), []);
   assert.deepEqual(warningsOf({ AUTH_JWKS_URL: 'http://login.example/keys' }), [
