@@ -34,6 +34,11 @@ export class ChannelOffsets {
   /** Copies left out. */
   events = 0;
 
+  /** The channel's history has it: what comes once more by the channel is a copy. */
+  note(position: Position): void {
+    this.#see(position);
+  }
+
   see(position: Position): DedupeResult {
     const result = this.#see(position);
     if (result !== 'seen') this.events += 1;

@@ -1,10 +1,13 @@
 import type { HistoryPosition } from '../../bus/history.ts';
 import type { WorkOwner } from '../../support/fair-limiter.ts';
+import type { ChannelOffsets } from '../dedupe.ts';
 import type { Recording } from './recording.ts';
 
 /** A channel of the hub, which adds what it carries to the recording, if there is one. */
 export interface RecordedChannel {
   readonly name: string;
+  /** What it has carried, and what was read of its history. */
+  readonly offsets: ChannelOffsets;
   recording: Recording | undefined;
 }
 

@@ -242,7 +242,11 @@ export class Recordings {
     for (const { channel, from, isAll } of kept) {
       const record = { position, size, from: Math.max(from, since), isAll: isAll && from >= since };
       const messages = decoded.get(channel) ?? [];
-      channels.get(channel)?.recording?.complete({ ...record, messages }, room);
+      const recorded = channels.get(channel);
+      recorded?.recording?.complete({ ...record, messages }, room);
+      // By now the channel has carried all of these to those who had joined before. A publisher that was not told may send them again.
+      for (const { sequence, message } of messages)
+        if (sequence <= position.sequence) recorded?.offsets.note(message);
     }
   }
 

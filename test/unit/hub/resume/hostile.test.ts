@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test';
 import type { ExecutionResult } from 'graphql';
 import type { HistoryRead } from '../../../../src/bus/history.ts';
 import { decodeMessage, type Message } from '../../../../src/events/message.ts';
+import { ChannelOffsets } from '../../../../src/hub/dedupe.ts';
 import { RecordingRoom } from '../../../../src/hub/resume/recording-room.ts';
 import { Recording } from '../../../../src/hub/resume/recording.ts';
 import type { RecordedChannel } from '../../../../src/hub/resume/recording-request.ts';
@@ -76,7 +77,7 @@ test('of what is kept, so much is decoded in one turn of the event loop that oth
       return decodeMessage(text);
     },
   });
-  const channel: RecordedChannel = { name: 'a', recording: undefined };
+  const channel: RecordedChannel = { name: 'a', offsets: new ChannelOffsets(), recording: undefined };
   await recordings.open('bids', [channel], wishOf(0));
   isOver = true;
   assert.equal(channel.recording?.covers({ epoch: 'abc', sequence: 0 }), true);

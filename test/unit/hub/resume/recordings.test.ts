@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { bytesOf, NoHistory, type HistoryBounds, type HistoryRead } from '../../../../src/bus/history.ts';
 import { decodeMessage, type Message } from '../../../../src/events/message.ts';
+import { ChannelOffsets } from '../../../../src/hub/dedupe.ts';
 import { Recordings } from '../../../../src/hub/resume/recordings.ts';
 import type { RecordedChannel } from '../../../../src/hub/resume/recording-request.ts';
 import { ByteBudget, ownBytes, type ByteSource } from '../../../../src/support/byte-budget.ts';
@@ -17,7 +18,11 @@ const EVENT = payloadOf(1, { text: 'x'.repeat(5_000) }, { h: ['abc', 1] });
 /** More than is read first. */
 const EVENTS = upTo(20).map((n) => payloadOf(n, { text: 'x'.repeat(5_000) }, { h: ['abc', n] }));
 
-const channelOf = (name: string): RecordedChannel => ({ name, recording: undefined });
+const channelOf = (name: string): RecordedChannel => ({
+  name,
+  offsets: new ChannelOffsets(),
+  recording: undefined,
+});
 
 interface Question {
   readonly names: readonly string[];
