@@ -80,6 +80,18 @@ test('what is in use makes no room for further channels: they wait until it is r
   recordings.release([b]);
 });
 
+test('what is read of a channel’s history counts as carried by it: what is published again without a history is a copy', async () => {
+  const { recordings, a } = setUp(() => undefined, undefined, EVENTS.slice(0, 3));
+  await recordings.open('bids', [a], wishOf(0));
+  const seen = [1, 3, 4].map((n) => {
+    const message = decodeMessage(payloadOf(n, {}));
+    assert.ok(message);
+    return a.offsets.see(message);
+  });
+  assert.deepEqual(seen, ['seen', 'seen', 'new']);
+  recordings.release([a]);
+});
+
 test('what nobody uses is dropped for others, before its time is over', async () => {
   const room = ownBytes(17_500);
   const { recordings, a, b } = setUp(() => undefined, room);
