@@ -47,7 +47,7 @@ export function readSettingFile(setting: keyof Config, file: string): string {
   }
 }
 
-/** Those that tokens may be signed with; none where no key verifies tokens. */
+/** The algorithms that tokens may be signed with; none where no key verifies tokens. */
 export function algorithmsOf(config: Config): readonly string[] {
   if (config.AUTH_ALGORITHMS.length > 0) return config.AUTH_ALGORITHMS;
   if (config.AUTH_SECRET !== undefined) return ['HS256'];

@@ -23,13 +23,13 @@ export interface Query {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Deep-frozen. */
   readonly viewer: Json;
-  /** See FairLimiter. */
+  /** Whose share of the places it takes. */
   readonly owner: WorkOwner;
   /** Of the request; undefined: it is not sampled. */
   readonly span?: SpanPlace | undefined;
   /** Asked when a query that had to wait is about to begin: its viewer may have been revoked. Default: it may. */
   readonly mayBegin?: () => boolean;
-  /** Of the client: what a query takes of the event loop, once the call that it came with has returned, counts there. */
+  /** The client's turns: what the query takes of the event loop, once the call that it came with has returned, counts there. */
   readonly turns?: OwnTurns;
 }
 

@@ -97,7 +97,7 @@ export class Revoking {
   }
 }
 
-/** Equal ones have the same text. */
+/** Equal revocations have the same text. */
 function textOf({ path, value, at }: Revocation): string {
   return JSON.stringify({ path, value, at });
 }

@@ -1,7 +1,7 @@
 /** Goes on, or fails with the reason why it is not to. */
 type GoOn = (aborted: Error | undefined) => void;
 
-/** By the contexts of executions: resolvers know nothing else of these. */
+/** The resumptions, by the contexts of their executions: resolvers know nothing else of these. */
 const RESUMPTIONS = new WeakMap<object, Resumption>();
 
 /**

@@ -31,7 +31,7 @@ export type Job = () => number;
 
 /** The turns of one owner. */
 export interface OwnTurns {
-  /** See `Turns`. */
+  /** Runs the job in a turn of the owner's: see `Turns`. */
   run(job: () => void): void;
   charge(ms: number): void;
   countUnmeasured(): void;

@@ -68,9 +68,9 @@ export class TopicHistory {
   /** Those that this pod is subscribed to. */
   readonly #channels = new Set<string>();
   readonly #acknowledged = new AcknowledgedOffsets();
-  /** The last ones of those that wait. */
+  /** Channels that wait, and that others may be added to. */
   #joining: Joining | undefined;
-  /** Of the channels that Redis has been asked to keep last: resolves once it has answered. Undefined: of none. */
+  /** Resolves once Redis has answered the last question to keep channels. Undefined: no question is under way. */
   #asking: Promise<unknown> | undefined;
   /** What Redis does not do for this topic at present. */
   readonly #refused = new Set<Work>();

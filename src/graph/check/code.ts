@@ -172,7 +172,7 @@ function isScalarInstance(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object GraphQLScalarType]';
 }
 
-/** Those of the graph's author: resolvers are written for no others. */
+/** The types that the graph's author has written: resolvers are written for no others. */
 function ownTypes(schema: GraphQLSchema): string[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => {
     const source = type.astNode?.loc?.source.name;

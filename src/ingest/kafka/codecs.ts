@@ -121,7 +121,7 @@ const decompressZstd: Codec =
     : (bytes, most) =>
         promisify(zstdDecompress)(bytes, { maxOutputLength: most }).catch(toTooLarge) as Promise<Buffer>;
 
-/** By their numbers in Kafka, of which 0 is none. */
+/** The codecs, by their numbers in Kafka, of which 0 is none. */
 export const CODECS: readonly (Codec | undefined)[] = [
   undefined,
   decompressGzip,
