@@ -135,9 +135,11 @@ class PageRun {
     const result = text.replaceAll('$(scripts/services up)', () => this.#services);
     if (!/localhost:400[01]/.test(result)) return result;
     const { port, adminPort } = await this.#running();
-    return result
-      .replaceAll('localhost:4000', `localhost:${port}`)
-      .replaceAll('localhost:4001', `localhost:${adminPort}`);
+    // In one pass: the port that was given may begin with 4001.
+    return result.replaceAll(
+      /localhost:400([01])/g,
+      (_, last) => `localhost:${last === '0' ? port : adminPort}`,
+    );
   }
 
   async #operate(query: string): Promise<void> {
