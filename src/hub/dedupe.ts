@@ -6,6 +6,8 @@ interface Position {
   readonly p: number;
   readonly o: number;
   readonly e?: number;
+  /** Its position in the topic's history, if it was published with one. */
+  readonly h?: unknown;
 }
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
@@ -31,18 +33,29 @@ interface CarriedTopics {
  */
 export class ChannelOffsets {
   readonly #partitions = new Map<number, CarriedTopics>();
+  /** What was read of the channel's history, by subscribers that may not have been there when it was carried. */
+  #kept: ChannelOffsets | undefined;
   /** Copies left out. */
   events = 0;
 
-  /** The channel's history has it: what comes once more by the channel is a copy. */
+  /** The channel's history has it: what is published again without a position in that is a copy. */
   note(position: Position): void {
-    this.#see(position);
+    this.#kept ??= new ChannelOffsets();
+    this.#kept.see(position);
   }
 
   see(position: Position): DedupeResult {
+    const kept = this.#kept;
+    if (kept !== undefined && position.h === undefined && kept.#has(position)) return 'seen';
     const result = this.#see(position);
     if (result !== 'seen') this.events += 1;
     return result;
+  }
+
+  #has(position: Position): boolean {
+    const { latest } = this.#partitions.get(position.p) ?? {};
+    if (latest === undefined || latest.topicId !== position.id) return false;
+    return !isAfter(placeOf(position), latest.last);
   }
 
   #see(position: Position): DedupeResult {

@@ -6,7 +6,7 @@ import type { Recording } from './recording.ts';
 /** A channel of the hub, which adds what it carries to the recording, if there is one. */
 export interface RecordedChannel {
   readonly name: string;
-  /** What it has carried, and what was read of its history. */
+  /** The positions that it has carried, and that its history was read up to. */
   readonly offsets: ChannelOffsets;
   recording: Recording | undefined;
 }

@@ -244,7 +244,7 @@ export class Recordings {
       const messages = decoded.get(channel) ?? [];
       const recorded = channels.get(channel);
       recorded?.recording?.complete({ ...record, messages }, room);
-      // By now the channel has carried all of these to those who had joined before. A publisher that was not told may send them again.
+      // A publisher that was not told may send these again.
       for (const { sequence, message } of messages)
         if (sequence <= position.sequence) recorded?.offsets.note(message);
     }

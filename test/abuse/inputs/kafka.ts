@@ -40,8 +40,8 @@ export const kafkaRecord: Attacks = {
     const keys = range(0, 300).map((index) => `key-${index}`);
     const value = event({ id: keys, text: text(4_000) });
     for (const _ of range(0, 3)) await produce(pod, t, repeated({ value }, 150), keys);
-    await produce(pod, t, repeated({ value: wideJson(50_000) }, 10));
-    await produce(pod, t, repeated({ value: event({ lists: repeated([], 300_000) }) }, 10));
+    for (const wide of [wideJson(50_000), event({ lists: repeated([], 300_000) })])
+      for (const _ of range(0, 10)) await produce(pod, t, [{ value: wide }]);
   },
   many: (pod, t) => produce(pod, t, repeated({ value: event({ n: 1 }) }, 15_000)),
   slow: WHOLE,

@@ -80,7 +80,7 @@ test('what is in use makes no room for further channels: they wait until it is r
   recordings.release([b]);
 });
 
-test('what is read of a channel’s history counts as carried by it: what is published again without a history is a copy', async () => {
+test('what is published again without a history is a copy where the channel’s history was read, and has it', async () => {
   const { recordings, a } = setUp(() => undefined, undefined, EVENTS.slice(0, 3));
   await recordings.open('bids', [a], wishOf(0));
   const seen = [1, 3, 4].map((n) => {
