@@ -33,7 +33,7 @@ interface CarriedTopics {
  */
 export class ChannelOffsets {
   readonly #partitions = new Map<number, CarriedTopics>();
-  /** What was read of the channel's history, by subscribers that may not have been there when it was carried. */
+  /** The positions up to which subscribers have read the channel's history: the channel may never have carried those events to them. */
   #kept: ChannelOffsets | undefined;
   /** Copies left out. */
   events = 0;

@@ -20,7 +20,7 @@ const REFUSED =
 /** Between two attempts to read those that are kept. */
 const READ_AGAIN_MS = 500;
 
-/** Announced again in one transaction. */
+/** So many announcements are made again in one transaction. */
 const AGAIN_AT_ONCE = 500;
 
 /**

@@ -291,7 +291,7 @@ export class RedisLink {
       this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), missing),
       this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), missing),
     ]);
-    // What publishers had lost, and told meanwhile, was not heard.
+    // This pod did not hear what publishers told of losses meanwhile.
     if (isLate) this.#gaps.assumeAllMissed();
     const heard = (payload: string): void => {
       if (this.#paced.heard(payload) || this.#missed.heard(payload)) return;

@@ -1,4 +1,4 @@
-/** What a publisher tells of a topic of which Redis has lost messages. */
+/** Redis has lost messages of a topic, as their publisher tells. */
 interface Loss {
   readonly topic: string;
   /** How long ago the last of them was acknowledged, at least: ms. Undefined: it is not told. */

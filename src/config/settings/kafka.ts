@@ -24,7 +24,7 @@ export const KAFKA_SETTINGS = {
   }),
   KAFKA_BAD_BATCH: choice(['stop', 'skip'], {
     default: 'stop',
-    help: 'What a record batch that can’t be decoded (damaged, or of an unknown codec) does: stop its partition until it can be decoded, or be skipped. Other partitions go on.',
+    help: 'What a record batch that can’t be decoded (damaged, or of an unknown codec) does: stop its partition until it can be decoded, or be skipped. Other partitions go on. One that unpacks to more than 64 MiB is skipped in either case.',
   }),
   KAFKA_SESSION_TIMEOUT_MS: integer(6_000, 300_000, {
     default: 10_000,

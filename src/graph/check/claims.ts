@@ -5,7 +5,7 @@ import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import { viewerPathsOf } from '../filter/syntax.ts';
 
-/** What a directive wants to know of a viewer: one claim, or undefined: who it is. */
+/** A directive wants to know one claim of a viewer, or, where that is undefined, who it is. */
 interface Wanted {
   readonly directive: '@auth' | '@filter';
   readonly node: ASTNode | null | undefined;

@@ -11,13 +11,13 @@ import { uncompressSync } from 'snappy';
  */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What a record takes beside its bytes, as objects: a batch of 64 MiB could hold millions of empty ones. */
+/** A record takes so much beside its bytes, as objects: a batch of 64 MiB could hold millions of empty ones. */
 const RECORD_BYTES = 1_024;
 
 /** So many records are decoded in one turn of the event loop. */
 export const RECORDS_PER_TURN = 4_096;
 
-/** What becomes larger has a turn of the event loop to itself. */
+/** A batch that becomes larger has a turn of the event loop to itself. */
 const SMALL_BYTES = 2 * 1024 * 1024;
 
 /** Begins snappy of Java clients: frames of their own, each a length (32 bits) and a block. librdkafka sends one block. */
@@ -34,7 +34,7 @@ const LZ4_CONTENT_SIZE = 1 << 3;
 const LZ4_CONTENT_CHECKSUM = 1 << 2;
 const LZ4_DICTIONARY = 1 << 0;
 const LZ4_UNCOMPRESSED = 2 ** 31;
-/** What a byte of a block becomes at most. */
+/** A byte of a block becomes so many at most. */
 const LZ4_RATIO = 255;
 
 /** Compressed bytes of a piece of zstd, where Node.js has none of its own: four may become 128 KiB. */

@@ -2,7 +2,7 @@ import { crc32c } from '@node-rs/crc32';
 import kafkajs from '#kafkajs';
 import { CODECS, FetchUnpacking } from '../codecs.ts';
 
-/** What unpacks a fetch, by kafkajs's decoder of the response, in which several partitions may have batches. */
+/** Each fetch has one unpacking, by kafkajs's decoder of the response, in which several partitions may have batches. */
 const fetches = new WeakMap<object, FetchUnpacking>();
 
 /** Lets kafkajs read record batches of all codecs that Kafka has, and verify their checksums. */

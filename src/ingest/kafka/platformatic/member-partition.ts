@@ -93,7 +93,7 @@ export class MemberPartition {
     if (fetched.records.length > 0 || fetched.errorCode !== 0) this.#waiting = fetched;
   }
 
-  /** What waits has been taken. */
+  /** The records that wait have been taken: its broker may be asked for more. */
   taken(): void {
     this.#waiting = undefined;
   }
