@@ -26,7 +26,7 @@ export class GapDetector {
   readonly #trusted = new Set<string>();
   /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
-  /** When a gap was last reported, by topic: ms. */
+  /** When a gap was last reported, by topic: ms. Without those that subscribers have begun to read a history behind. */
   readonly #reportedAt = new Map<string, number>();
   readonly #now: () => number;
   #listener: GapListener = () => undefined;
@@ -135,6 +135,11 @@ export class GapDetector {
     if (!this.#channels.has(topic)) return;
     this.#reportedAt.set(topic, this.#now());
     this.#listener(topic);
+  }
+
+  /** Subscribers begin with what the topic's history has now: what it lacks, no gap before that stands for. */
+  beginsWithHistory(topic: string): void {
+    this.#reportedAt.delete(topic);
   }
 
   /** Whether a gap was reported so short a time ago: it stands for what was missed before that, too. */

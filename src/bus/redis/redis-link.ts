@@ -175,6 +175,7 @@ export class RedisLink {
     since: number,
     bounds: HistoryBounds,
   ): Promise<HistoryRead> {
+    if (channels.length > 0) this.#gaps.beginsWithHistory(topic);
     return this.#histories.read(topic, channels, since, bounds);
   }
 

@@ -17,6 +17,14 @@ test('a reported gap stands for what was missed before it, until the topic is le
   assert.ok(!detector.wasReportedWithin('bids', 100));
 });
 
+test('a reported gap stands for nothing that a subscriber lacks who has begun with the history since', () => {
+  const detector = new GapDetector(() => 0);
+  detector.joined('bids');
+  detector.report('bids');
+  detector.beginsWithHistory('bids');
+  assert.ok(!detector.wasReportedWithin('bids', 100));
+});
+
 test('a topic that is being read, and of which a channel is joined only then, has not been heard up to the versions that are read', () => {
   const detector = new GapDetector(() => 0);
   const gaps: string[] = [];
