@@ -106,7 +106,8 @@ export class Histories {
       await listener.healed();
       at = await history.joined(channel);
     }
-    listener.joined(channel, at);
+    // A cursor from before it is kept would be told as a gap at the next pod.
+    listener.joined(channel, at ?? (await history.keptAgain));
   }
 
   left(topic: string, channel: string): void {

@@ -74,7 +74,7 @@ export class TopicHistory {
   #asking: Promise<unknown> | undefined;
   /** What Redis does not do for this topic at present. */
   readonly #refused = new Set<Work>();
-  #isKeepingAgain = false;
+  #keptAgain: Promise<HistoryPosition | undefined> | undefined;
   #stopping = new AbortController().signal;
 
   constructor(options: TopicHistoryOptions) {
@@ -192,6 +192,11 @@ export class TopicHistory {
     return this.#keep(channels);
   }
 
+  /** Resolves as `joined`, once what Redis could not keep has been tried again. Undefined: there is nothing to be tried. */
+  get keptAgain(): Promise<HistoryPosition | undefined> | undefined {
+    return this.#keptAgain;
+  }
+
   left(channel: string): void {
     this.#channels.delete(channel);
   }
@@ -219,8 +224,9 @@ export class TopicHistory {
     }
   }
 
-  async renew(): Promise<void> {
-    await this.#keep([...this.#channels]);
+  /** @returns where the topic stood then; undefined if not all could be kept */
+  renew(): Promise<HistoryPosition | undefined> {
+    return this.#keep([...this.#channels]);
   }
 
   /**
@@ -254,17 +260,15 @@ export class TopicHistory {
       return position;
     } catch (thrown) {
       this.noteRefusal('keep', messageOf(thrown));
-      if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason))) void this.#keepAgain();
+      if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason))) this.#keptAgain ??= this.#keepAgain();
       return undefined;
     }
   }
 
-  async #keepAgain(): Promise<void> {
-    if (this.#isKeepingAgain) return;
-    this.#isKeepingAgain = true;
+  async #keepAgain(): Promise<HistoryPosition | undefined> {
     await this.#options.clock.sleep(KEEP_AGAIN_MS, this.#stopping);
-    this.#isKeepingAgain = false;
-    if (!this.#stopping.aborted) await this.renew();
+    this.#keptAgain = undefined;
+    return this.#stopping.aborted ? undefined : this.renew();
   }
 
   /**

@@ -110,3 +110,16 @@ test('a channel that is joined while the connections to Redis are away is joined
   await joining;
   assert.equal(reads(), 3, 'what was missed is read, and the channel kept');
 });
+
+test('a channel that could not be kept as it was joined is joined once that has been tried again', async () => {
+  const { histories, redis, sleeps, reads } = setUp(() => Promise.resolve());
+  redis.isAway = true;
+  let isJoined = false;
+  const joining = histories.joined('kept', 'a').then(() => (isJoined = true));
+  await turnsUntil(() => sleeps.length > 0);
+  assert.ok(!isJoined);
+  redis.isAway = false;
+  sleeps[0]?.end();
+  await joining;
+  assert.deepEqual([reads(), histories.position('kept')], [1, { epoch: 'e', sequence: 7 }]);
+});
