@@ -44,6 +44,8 @@ export class GroupBus {
   #id: string | undefined;
   /** When members of another bus were seen first, ms. */
   #othersSince: number | undefined;
+  /** The ids that were found last. */
+  #found: ReadonlySet<string> = new Set();
   /** The last line that was logged. */
   #told: string | undefined;
 
@@ -65,11 +67,13 @@ export class GroupBus {
   async refusal(topics: readonly string[]): Promise<string | undefined> {
     const { driver, groupId, busId, log } = this.#options;
     const group = await driver.describeGroup(groupId, topics);
+    const found = busesIn(group);
+    if (found.size > 0) this.#found = found;
     try {
       this.#id ??= await busId();
       this.#measure(group);
       if (this.#isOthers(group) && !(await this.#isOfRedis(group))) {
-        const reason = this.#reason(group);
+        const reason = this.#reason();
         this.#tell(reason, () => log.error({ groupId, reason }, 'the consumer group is not joined'));
         return reason;
       }
@@ -112,22 +116,24 @@ export class GroupBus {
 
   /**
    * A pod that has seen members of another bus for longer than killed ones count as such does not take their place when they
-   * go for a moment: one that waits on a laptop would keep production out when that is started again.
+   * go for a moment: one that waits on a laptop would keep production out when that is started again. Nor does it take the place of
+   * members whose positions Kafka has deleted, with all of their topics.
    */
   #isOthers(group: GroupDescription): boolean {
     const buses = busesIn(group);
-    if (buses.size === 0 || (this.#id !== undefined && buses.has(this.#id))) return false;
+    if (this.#id !== undefined && buses.has(this.#id)) return false;
+    if (buses.size === 0) return group.hasMembers && this.#othersSince !== undefined;
     const now = this.#options.clock.now();
     if (group.hasMembers) this.#othersSince ??= now;
     return group.hasMembers || (this.#othersSince !== undefined && now - this.#othersSince >= GHOSTS_MS);
   }
 
-  #reason(group: GroupDescription): string {
+  #reason(): string {
     const { groupId, configured } = this.#options;
     const source = configured === undefined ? 'its Redis' : 'BUS_ID';
     const expected =
       this.#id === undefined ? 'a bus whose id this Redis knows' : `bus ${this.#id} of ${source}`;
-    const found = [...busesIn(group)].join(', ');
+    const found = [...this.#found].join(', ');
     return `consumer group ${groupId}: expected members of ${expected}, got those of bus ${found}; set another KAFKA_GROUP_ID, or BUS_ID=${found} if they are to move to this Redis`;
   }
 

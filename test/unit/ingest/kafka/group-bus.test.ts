@@ -147,6 +147,13 @@ test('a pod that has waited beside another bus does not take its place when that
   assert.match((await refusal()) ?? '', /got those of bus theirs/);
 });
 
+test('a pod that has waited beside another bus does not join its members when Kafka has deleted their positions, with all topics', async () => {
+  const { refusal, state } = setUp(of(true, 'theirs'), 'ours');
+  await refusal();
+  state.group = of(true);
+  assert.match((await refusal()) ?? '', /got those of bus theirs/);
+});
+
 test('members that were killed keep a pod out for no longer than they count as such', async () => {
   const { refusal, state } = setUp(of(true, 'theirs'), 'ours');
   assert.notEqual(await refusal(), undefined);
