@@ -26,6 +26,7 @@ interface Delivery {
   readonly cursor: unknown;
   /** Those of its pod, as the connection began by which it came. */
   readonly servers: RedisServers;
+  readonly pod: string;
 }
 
 /** Of the protocol, a `next`. */
@@ -68,9 +69,9 @@ export abstract class Receiver {
     const number = result.data?.[this.asked.topic]?.number;
     if (number === undefined) this.faults.push(JSON.stringify(result));
     else {
-      const { told, beginnings, beganAt, servers } = this;
+      const { told, beginnings, beganAt, servers, pod } = this;
       const { cursor } = result.extensions ?? {};
-      this.deliveries.push({ number, tellings: told.length, beginnings, beganAt, cursor, servers });
+      this.deliveries.push({ number, tellings: told.length, beginnings, beganAt, cursor, servers, pod });
     }
     return number;
   }

@@ -17,7 +17,8 @@ export function isUncovered(world: World, subscriber: Receiver, event: LedgerEve
     isTakenAway(world, event) ||
     startedAtItsEnd(world, event) ||
     isLostWithItsPublisher(world, subscriber, event) ||
-    isBehindALostBranch(world, event)
+    isBehindALostBranch(world, event) ||
+    isBehindAFormerMaster(world, subscriber, event)
   );
 }
 
@@ -111,6 +112,34 @@ function formerMasters({ ledger, plan }: World, { number, topic, at }: LedgerEve
           servers.includes(formerMaster) && (isWithin(began) || (acknowledged && isWithin(endedAt))),
       );
     return isOfTwo ? [formerMaster] : [];
+  });
+}
+
+/**
+ * Of a topic with history: its pod listened to a former master, and went on to hear of the new one what came later, since the former
+ * one had become a replica of it. Such a pod tells as soon as it finds that, and ended before it could.
+ */
+function isBehindAFormerMaster(
+  { ledger, pods, plan }: World,
+  { deliveries }: Receiver,
+  { number, topic, at }: LedgerEvent,
+): boolean {
+  if (plan.histories[topic] === undefined) return false;
+  const attempts = ledger.attempts.get(number) ?? [];
+  return ledger.losses.some(({ at: replicaAt, failover }) => {
+    if (failover === undefined || at < failover.at - LONGEST_LAG_MS || at > replicaAt) return false;
+    const { formerMaster } = failover;
+    const isElsewhere = attempts.some(
+      ({ servers, acknowledged }) => acknowledged && !servers.includes(formerMaster),
+    );
+    return (
+      isElsewhere &&
+      deliveries.some(({ number: later, servers: { listening }, pod }) => {
+        const endedAt = pods.find(({ name }) => name === pod)?.endedAt ?? Infinity;
+        const isOfNext = later > number && ledger.events[later - 1]?.topic === topic;
+        return isOfNext && listening.includes(formerMaster) && endedAt <= replicaAt + TELLING_MS;
+      })
+    );
   });
 }
 
