@@ -63,6 +63,28 @@ test('redis cluster: an announcement reaches every pod, and one that starts late
   });
 });
 
+test('redis cluster: what one pod knows and the cluster has lost is announced again, once the pod listens again', async (t) => {
+  const cluster = await startCluster(t);
+  const access = accessOf(cluster);
+  const known: string[] = [];
+  const { bus } = createBus(access);
+  bus.onAnnouncement((text) => known.push(text), { texts: () => [...new Set(known)], keepMs: 60_000 });
+  await started(t, bus);
+  await eventually(() => bus.announce('one', 60_000));
+  await eventually(() => assert.ok(known.includes('one')));
+  for (const client of cluster.clients) await client.flushall();
+  await cluster.move('@revocations');
+  await eventually(async () => {
+    const keys = await Promise.all(cluster.clients.map((client) => client.keys(`${PREFIX}@revocations*`)));
+    assert.equal(keys.flat().length, 1);
+  });
+  const heard: string[] = [];
+  const later = createBus(access).bus;
+  later.onAnnouncement((text) => heard.push(text));
+  await started(t, later);
+  await eventually(() => assert.deepEqual(heard, ['one']));
+});
+
 /** The channels of these names that each master has. */
 const channelsByMaster = (pattern: string) =>
   Promise.all(shared.clients.map((client) => client.pubsub('SHARDCHANNELS', pattern) as Promise<string[]>));
