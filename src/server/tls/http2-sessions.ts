@@ -13,10 +13,15 @@ import { Http2Request, Http2Response, tellSocket } from './http2-messages.ts';
 
 /**
  * What one client may have. Node.js and nghttp2 bound the rest: 10 MB of a session's memory, its invalid frames, its frames
- * that wait for an acknowledgement, and how many streams it may open and reset in a second.
+ * that wait for an acknowledgement.
+ *
+ * A session ends that resets more streams than the burst at once, or than the rate in a second for long: what comes in one read
+ * is done in one turn of the event loop. Node.js 20 knows neither, and has a burst of 1,000.
  */
 const LIMITS = {
   settings: { maxConcurrentStreams: 100, maxHeaderListSize: 16_384 },
+  streamResetBurst: 128,
+  streamResetRate: 33,
 };
 
 export interface Http2SessionsOptions {

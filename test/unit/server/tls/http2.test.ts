@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import {
@@ -14,7 +14,6 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
 import { ownBytes } from '../../../../src/support/byte-budget.ts';
 import type { Http2SessionsOptions } from '../../../../src/server/tls/http2-sessions.ts';
@@ -74,6 +73,35 @@ async function answerTo(stream: ClientHttp2Stream): Promise<{ status: unknown; b
 
 const get = (session: ClientHttp2Session, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream =>
   session.request({ ':path': '/', ...headers });
+
+const FRAMES = { data: 0, headers: 1, reset: 3, settings: 4, goAway: 7 };
+const FRAME_HEAD_BYTES = 9;
+
+function frame(type: number, stream: number, payload: readonly number[] = [], flags = 0): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.set([type, flags], 3);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, Buffer.from(payload)]);
+}
+
+/** POST / of localhost, whose body has begun; in HPACK. */
+const POST = [0x83, 0x84, 0x87, 0x41, 9, ...Buffer.from('localhost')];
+const END_HEADERS = 4;
+const CANCEL = [0, 0, 0, constants.NGHTTP2_CANCEL];
+
+const requestThatIsReset = (stream: number): readonly Buffer[] => [
+  frame(FRAMES.headers, stream, POST, END_HEADERS),
+  frame(FRAMES.data, stream, [...Buffer.from('{')]),
+  frame(FRAMES.reset, stream, CANCEL),
+];
+
+/** @param data whole frames */
+function hasFrame(data: Buffer, type: number): boolean {
+  for (let at = 0; at < data.length; at += FRAME_HEAD_BYTES + data.readUIntBE(at, 3))
+    if (data[at + 3] === type) return true;
+  return false;
+}
 
 describe('HTTP/2', () => {
   it('shows its requests to handlers as those of HTTP/1.1', async (t) => {
@@ -328,16 +356,20 @@ describe('a client of HTTP/2', () => {
   it('that resets its requests as fast as it can is cut off', async (t) => {
     let requests = 0;
     const port = await listenAlone(t, () => (requests += 1));
-    const session = sessionWith(t, port);
-    await once(session, 'remoteSettings', patience());
-    const closed = once(session, 'close', patience());
-    for (let sent = 0; sent < 5_000; sent += 1) {
-      const stream = get(session);
-      stream.on('error', () => undefined);
-      stream.close(constants.NGHTTP2_CANCEL);
-      if (sent % 100 === 0) await nextTurn();
-    }
-    await assert.rejects(closed, { code: 'ERR_HTTP2_SESSION_ERROR' });
-    assert.ok(requests < 2_500, `expected nghttp2's bound of 1,000 and 33 a second, got ${requests}`);
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] };
+    const socket = connectSecure(options).on('error', () => undefined);
+    t.after(() => socket.destroy());
+    await once(socket, 'secureConnect', patience());
+    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(FRAMES.settings, 0)]));
+    await once(socket, 'data', patience());
+    socket.write(Buffer.concat(range(0, 5_000).flatMap((index) => requestThatIsReset(2 * index + 1))));
+    for await (const [data] of on(socket, 'data', patience()))
+      if (hasFrame(data as Buffer, FRAMES.goAway)) break;
+    // Node.js 20 has nghttp2's own burst. What comes in one read is told of before the session ends.
+    const most = process.version.startsWith('v20.') ? 2_500 : 1_000;
+    assert.ok(
+      requests < most,
+      `expected the burst and what is read with it, fewer than ${most}, got ${requests}`,
+    );
   });
 });
