@@ -18,6 +18,9 @@ export interface VerifierOptions {
   readonly log: Log;
 }
 
+/** As much as a header may have. A message of a WebSocket may have more, and each part of a token is decoded before it is refused. */
+const MAX_LENGTH = 16_384;
+
 /** Verifies JSON Web Tokens: signature, times, issuer and audience. */
 export class TokenVerifier {
   readonly #options: VerifierOptions;
@@ -29,6 +32,8 @@ export class TokenVerifier {
   /** Never rejects. */
   async verify(text: string): Promise<Token | TokenRefusal> {
     const { keys, algorithms, issuers, audiences, toleranceSeconds, now, log } = this.#options;
+    if (text.length > MAX_LENGTH)
+      return new TokenRefusal(`Expected a token of at most ${MAX_LENGTH} characters, got ${text.length}`);
     try {
       const { payload } = await jwtVerify(text, (header, token) => keys.keyOf(header, token), {
         algorithms: [...algorithms],

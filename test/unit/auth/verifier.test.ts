@@ -144,6 +144,16 @@ test('a file with a secret key, or with none, is refused without being shown', (
   assert.throws(() => publicKey('hello'), /got something else: /);
 });
 
+test('a token that is longer than a header may be is refused before any of it is decoded', async () => {
+  const long = await sign({ ...VALID, pad: 'x'.repeat(12_400) });
+  assert.equal(
+    await verified(verifierOf(), long),
+    `Expected a token of at most 16384 characters, got ${long.length}`,
+  );
+  const shorter = { ...VALID, pad: 'x'.repeat(12_000) };
+  assert.deepEqual(await verified(verifierOf(), sign(shorter)), shorter);
+});
+
 test('claims that are nested too deeply, or text that is no token, are refused', async () => {
   let deep: unknown = 1;
   for (let level = 0; level < 40; level += 1) deep = [deep];
