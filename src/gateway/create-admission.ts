@@ -66,7 +66,6 @@ function serverCaps(
     dropped: () => metrics.refused('connections'),
     pipelined: {
       most: shareOf(config.MAX_HANDSHAKES, processes),
-      mostBytes: config.SOCKET_BUFFER_BYTES,
       unread: budget.responses,
       refused: () => metrics.refused('pipelined'),
     },

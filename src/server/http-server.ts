@@ -66,7 +66,7 @@ const TIMEOUTS = {
 /** A socket without traffic in either direction for so long is closed: its peer has stopped reading the response. */
 const IDLE_TIMEOUT_MS = 120_000;
 
-const PIPELINED = { most: 3_000, mostBytes: 1_048_576 };
+const PIPELINED = { most: 3_000 };
 
 /** Bytes of responses that clients have not read yet. */
 const UNREAD = 16 * 1_048_576;
@@ -192,8 +192,8 @@ export class HttpServer {
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     this.#silent?.hasAsked(request.socket);
-    const ended = this.#pipelined.add(request, response);
-    if (ended === undefined) return;
+    const handled = this.#pipelined.add(request, response);
+    if (handled === undefined) return;
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
     request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
@@ -209,7 +209,7 @@ export class HttpServer {
       sendJson(response, 403, { error: refusal });
       return;
     }
-    void this.#options.handle(request, response).then(ended);
+    handled(() => this.#options.handle(request, response));
   };
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {

@@ -6,8 +6,6 @@ import { largest } from '../support/largest.ts';
 export interface PipelinedOptions {
   /** Most responses that may wait for those before them, of all connections together. */
   readonly most: number;
-  /** Bytes of responses that may wait for one connection to take them, as for a WebSocket. */
-  readonly mostBytes: number;
   /** Holds what clients have not read yet of all responses. Owners are connections. */
   readonly unread: Pick<ByteSource, 'empty' | 'most'>;
   /** A connection was closed for one of these. */
@@ -30,16 +28,24 @@ const SHARES = 10;
 /** As the reply to it, a request goes to another protocol: the parser leaves the rest of what has been read. */
 const UPGRADED = 2;
 
+/** Requests of one connection that have no whole response yet. */
+interface Unanswered {
+  readonly responses: Set<ServerResponse>;
+  /** Handles those that came behind others, in their order. */
+  readonly behind: (() => void)[];
+}
+
 /**
- * Responses that wait for those before them on their connection, or for their client to read them.
+ * Requests of HTTP/1.1 that come before those before them have been answered, and responses that their clients have not read.
  *
- * Node.js tells only the first of a connection that this has closed: the others would be worked on, and be in memory, for
- * ever. Nor does it bound how many there are: 64 KB that it reads at once may be 2,000 requests, and it reads on as long as
- * none of them has been answered. Where what is unread of all connections has no room, those that have most are closed.
+ * Nobody can have a response before those before it, so that each request is handled when the one before has been answered, and
+ * in a turn of its own: 64 KB that Node.js reads at once may be 2,000 requests. It does not bound how many there are, and reads
+ * on as long as none of them has been answered. It tells only the first of a connection that this has closed: the others would
+ * be in memory for ever. Where what is unread of all connections has no room, those that have most are closed.
  */
 export class PipelinedResponses {
   readonly #options: PipelinedOptions;
-  readonly #byConnection = new WeakMap<Connection, Set<ServerResponse>>();
+  readonly #byConnection = new WeakMap<Connection, Unanswered>();
   /** Connections whose clients have not read all of their responses, with the bytes of those. */
   readonly #unread = new Map<Connection, Reservation>();
   /** Responses that are not the first of their connection. */
@@ -52,12 +58,15 @@ export class PipelinedResponses {
   /**
    * Has the response emit `close` when the connection of its request closes.
    *
-   * @returns to be called once the response has been given its end; undefined if so many wait already that the connection
-   *   is closed
+   * @returns to be called with what handles the request, which resolves once the response has been given its end; undefined if so
+   *   many wait already that the connection is closed
    */
-  add(request: IncomingMessage, response: ServerResponse): (() => void) | undefined {
+  add(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): ((handle: () => Promise<unknown>) => void) | undefined {
     const connection = connectionOf(request);
-    const responses = this.#of(connection);
+    const { responses, behind } = this.#of(connection);
     const { size } = responses;
     // The streams of HTTP/2 are bounded by its settings, and none waits for another.
     const waits = size > 0 && isSocket(connection);
@@ -71,16 +80,23 @@ export class PipelinedResponses {
       responses.delete(response);
       if (responses.size > 0 && isSocket(connection)) this.#waiting -= 1;
       if (this.#unread.has(connection)) this.#hold(connection, unreadOf(connection, responses));
+      const next = behind.shift();
+      if (next !== undefined) setImmediate(next);
     });
-    return () => this.#ended(connection, responses);
+    return (handle) => {
+      const begin = (): void => {
+        if (!connection.destroyed) void handle().then(() => this.#ended(connection, responses));
+      };
+      if (waits) behind.push(begin);
+      else begin();
+    };
   }
 
   /** Closes the connection if its client does not read the responses that it has asked for. One may be of any length. */
   #ended(connection: Connection, responses: ReadonlySet<ServerResponse>): void {
     if (connection.destroyed) return;
-    const { mostBytes, unread } = this.#options;
     const bytes = unreadOf(connection, responses);
-    if (responses.size > 1 && bytes > (isSocket(connection) ? mostBytes : unread.most))
+    if (responses.size > 1 && !isSocket(connection) && bytes > this.#options.unread.most)
       this.#refuse(connection);
     else this.#hold(connection, bytes);
   }
@@ -104,16 +120,17 @@ export class PipelinedResponses {
     this.#unread.delete(connection);
   }
 
-  #of(connection: Connection): Set<ServerResponse> {
+  #of(connection: Connection): Unanswered {
     const known = this.#byConnection.get(connection);
     if (known !== undefined) return known;
     const responses = new Set<ServerResponse>();
-    this.#byConnection.set(connection, responses);
+    const unanswered = { responses, behind: [] };
+    this.#byConnection.set(connection, unanswered);
     connection.once('close', () => {
       this.#release(connection);
       if (isSocket(connection)) for (const waiting of responses) if (waiting.socket === null) close(waiting);
     });
-    return responses;
+    return unanswered;
   }
 
   #refuse(connection: Connection): void {

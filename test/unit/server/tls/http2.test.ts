@@ -341,7 +341,7 @@ describe('a client of HTTP/2', () => {
     let refused = 0;
     const { port } = await listenSecure(t, {
       handle: async (_request, response) => void response.end(Buffer.alloc(bytes)),
-      pipelined: { most: 1, mostBytes: 1, unread: ownBytes(5 * bytes), refused: () => refused++ },
+      pipelined: { most: 1, unread: ownBytes(5 * bytes), refused: () => refused++ },
     });
     const [slow, greedy] = [sessionWith(t, port), sessionWith(t, port)];
     const read = get(slow);
