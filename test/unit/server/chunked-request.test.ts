@@ -23,7 +23,8 @@ async function posting(t: TestContext, sent: string): Promise<Socket> {
 
 describe('ChunkedRequest', () => {
   it('closes the connection of a body that comes in many small chunks', async (t) => {
-    await once(await posting(t, HEAD + chunks(129, 1)), 'close');
+    const socket = await posting(t, HEAD + chunks(129, 1));
+    await once(socket, 'close', { signal: AbortSignal.timeout(60_000) });
   });
 
   for (const [what, count, bytes] of [
