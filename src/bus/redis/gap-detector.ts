@@ -24,6 +24,8 @@ export class GapDetector {
   readonly #suspects = new Set<string>();
   /** Topics of which what this pod may have missed is being read: they keep the versions of before. */
   readonly #trusted = new Set<string>();
+  /** Suspects, and topics that are being read, of which a publisher has told that Redis has lost messages. */
+  readonly #announced = new Set<string>();
   /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
   /** When a gap was last reported, by topic: ms. Without those that subscribers have begun to read a history behind. */
@@ -60,6 +62,7 @@ export class GapDetector {
     this.#heard.delete(topic);
     this.#suspects.delete(topic);
     this.#trusted.delete(topic);
+    this.#announced.delete(topic);
     this.#comparedAt.delete(topic);
     this.#reportedAt.delete(topic);
   }
@@ -82,6 +85,20 @@ export class GapDetector {
   /** It has been read. */
   settle(topic: string): void {
     this.#trusted.delete(topic);
+    if (this.#announced.delete(topic)) this.report(topic);
+  }
+
+  /** What was missed of its history can't be read, or may be more than was found. */
+  missed(topic: string): void {
+    this.#trusted.delete(topic);
+    if (this.#announced.delete(topic)) this.#suspects.delete(topic);
+    this.report(topic);
+  }
+
+  /** A publisher has told that Redis has lost messages. Until it is known what was missed with the connection, one gap tells both. */
+  announced(topic: string): void {
+    if (this.#suspects.has(topic) || this.#trusted.has(topic)) this.#announced.add(topic);
+    else this.report(topic);
   }
 
   /** It can't be read: versions tell whether there was anything. */
@@ -91,7 +108,9 @@ export class GapDetector {
 
   /** What was missed of the topic has been read from its history, which lacks what was published while Redis took no writes. */
   wasRead(topic: string): void {
-    this.settle(topic);
+    this.#trusted.delete(topic);
+    // Whether that was all is found by who has read it: then it is told, or else with the versions.
+    if (this.#announced.has(topic)) this.#suspects.add(topic);
     if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
   }
 
@@ -102,7 +121,8 @@ export class GapDetector {
       if (version === undefined) continue;
       this.#suspects.delete(topic);
       this.#comparedAt.set(topic, this.#now());
-      if (version === null || version !== this.#heard.get(topic)) this.report(topic);
+      const isAnnounced = this.#announced.delete(topic);
+      if (isAnnounced || version === null || version !== this.#heard.get(topic)) this.report(topic);
     }
   }
 

@@ -77,10 +77,7 @@ export class RedisLink {
       listensHere: () => this.#heartbeat.listensHere(),
       missedRoom,
       lost: (topic) => this.#gaps.trust(topic),
-      missed: (topic) => {
-        this.#gaps.settle(topic);
-        this.#gaps.report(topic);
-      },
+      missed: (topic) => this.#gaps.missed(topic),
       wasRead: (topic) => this.#gaps.wasRead(topic),
     });
     const histories = this.#histories.byTopic;
@@ -308,14 +305,14 @@ export class RedisLink {
   #onGaps(payload: Buffer | string): void {
     for (const { topic, ageMs } of lossesIn(payload)) {
       if (ageMs !== undefined && this.#gaps.wasReportedWithin(topic, ageMs)) continue;
-      if (!this.#missed.mayMiss(topic)) this.#gaps.report(topic);
+      if (!this.#missed.mayMiss(topic)) this.#gaps.announced(topic);
     }
   }
 
   /** Messages of the topic may be missing, and can't be read. @param isCertain whether a publisher has said that some are */
   #missedTopic(topic: string, isCertain: boolean): void {
     this.#gaps.distrust(topic);
-    if (isCertain) this.#gaps.report(topic);
+    if (isCertain) this.#gaps.announced(topic);
     this.#heartbeat.beat();
   }
 

@@ -43,3 +43,23 @@ test('a topic that is being read, and of which a channel is joined only then, ha
   detector.compare(versions);
   assert.deepEqual(gaps, ['bids']);
 });
+
+test('what a publisher tells of while a pod finds out what it has missed is told with that, once', () => {
+  const detector = new GapDetector(() => 0);
+  const gaps: string[] = [];
+  detector.onGap((topic) => gaps.push(topic));
+  const topics = ['unread', 'read', 'compared'];
+  for (const topic of topics) detector.joined(topic);
+  detector.suspectAll();
+  for (const topic of ['unread', 'read']) detector.trust(topic);
+  for (const topic of topics) detector.announced(topic);
+  assert.deepEqual(gaps, []);
+  for (const topic of ['unread', 'read']) detector.wasRead(topic);
+  assert.deepEqual(gaps, []);
+  // It was of another epoch.
+  detector.missed('unread');
+  detector.compare(new Map(topics.map((topic) => [topic, null])));
+  assert.deepEqual(gaps, ['unread', 'compared', 'read']);
+  for (const topic of topics) detector.announced(topic);
+  assert.deepEqual(gaps.slice(3), topics, 'it may have been lost since');
+});
