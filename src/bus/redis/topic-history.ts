@@ -260,7 +260,8 @@ export class TopicHistory {
       return position;
     } catch (thrown) {
       this.noteRefusal('keep', messageOf(thrown));
-      if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason))) this.#keptAgain ??= this.#keepAgain();
+      if (!(thrown instanceof NoHistory && isNotPermitted(thrown.reason)))
+        this.#keptAgain ??= this.#keepAgain();
       return undefined;
     }
   }
