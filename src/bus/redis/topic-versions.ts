@@ -102,11 +102,7 @@ export class TopicVersions {
     const key = names.versionKey(topic);
     const version = this.#next();
     this.#unkept.set(topic, this.#options.now());
-    if (!this.#arePermitted) {
-      this.#note(topic, NONE);
-      this.#outdated.add(topic);
-      return otherwise();
-    }
+    if (!this.#arePermitted) return this.#runWithoutVersion(topic, otherwise);
     try {
       const replies = await connection.transact([['SET', key, version], ...commands]);
       this.#note(topic, version);
@@ -114,21 +110,29 @@ export class TopicVersions {
       return replies.slice(1);
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
-      this.#note(topic, NONE);
       // Where some command or channel is not permitted, only the replies to single commands tell which.
       const isFull = isNotWritable(thrown.reason);
-      if (!isFull && !isNotPermitted(thrown.reason)) throw thrown;
-      if (isFull && this.#outdated.size === 0) log.warn({ reason: thrown.reason }, TAKES_NO_WRITES);
-      this.#outdated.add(topic);
-      // No version is as good as a new one, which the next heartbeat gives it: and this pod may end before that. Without memory
-      // Redis deletes all the same, unless the key has just gone to another node, where it would count as up to date.
-      const [reply] = await connection.send([['DEL', key]]);
-      const refusal = reply !== undefined && 'error' in reply ? reply.error.message : undefined;
-      if (refusal !== undefined && !isNotWritable(refusal) && !isNotPermitted(refusal)) {
-        throw new TransactionRefused(refusal);
+      if (!isFull && !isNotPermitted(thrown.reason)) {
+        this.#note(topic, NONE);
+        throw thrown;
       }
-      return otherwise();
+      if (isFull && this.#outdated.size === 0) log.warn({ reason: thrown.reason }, TAKES_NO_WRITES);
+      return this.#runWithoutVersion(topic, otherwise);
     }
+  }
+
+  async #runWithoutVersion<Replies>(topic: string, otherwise: () => Promise<Replies>): Promise<Replies> {
+    const { connection, names } = this.#options;
+    this.#note(topic, NONE);
+    this.#outdated.add(topic);
+    // No version is as good as a new one, which the next heartbeat gives it: and this pod may end before that. Without memory
+    // Redis deletes all the same, unless the key has just gone to another node, where it would count as up to date.
+    const [reply] = await connection.send([['DEL', names.versionKey(topic)]]);
+    const refusal = reply !== undefined && 'error' in reply ? reply.error.message : undefined;
+    if (refusal !== undefined && !isNotWritable(refusal) && !isNotPermitted(refusal)) {
+      throw new TransactionRefused(refusal);
+    }
+    return otherwise();
   }
 
   /**

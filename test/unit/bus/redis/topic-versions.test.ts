@@ -40,6 +40,19 @@ function setUp() {
   return { redis, versions: new TopicVersions({ connection, names: new BusNames(''), ...others }) };
 }
 
+test('where versions are not permitted, a topic has none by the time it is published to, as the pod may end before they are', async () => {
+  const { redis, versions } = setUp();
+  redis.refusal = NOPERM;
+  await versions.tryOut();
+  assert.equal(versions.arePermitted, false);
+  let before: readonly Command[] = [];
+  await versions.run('bids', [], async () => {
+    before = [...redis.sent];
+    return [];
+  });
+  assert.deepEqual(before, [['DEL', new BusNames('').versionKey('bids')]]);
+});
+
 for (const reason of [OOM, NOPERM, BUSY]) {
   test(`what was published without a new version has one before a script runs, or none does: ${reason}`, async () => {
     const { redis, versions } = setUp();
