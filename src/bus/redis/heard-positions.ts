@@ -59,7 +59,7 @@ export function readPositions(text: string): readonly ConsumedTopic[] {
 }
 
 interface HeardPartition extends ConsumedPartition {
-  /** From when on it counts: ms. */
+  /** From when on it counts: ms. Infinity: once its publisher says again where it stands. */
   readonly countsFrom: number;
 }
 
@@ -91,11 +91,19 @@ export class HeardPositions {
       for (const said of partitions) {
         const known = heard.partitions.get(said.partition);
         const isMissing = known !== undefined && !follows(known, said);
-        const countsFrom = isMissing ? now + MOVED_MS : (known?.countsFrom ?? now);
+        const countsSince = known?.countsFrom ?? Infinity;
+        const countsFrom = isMissing ? now + MOVED_MS : countsSince === Infinity ? now : countsSince;
         heard.partitions.set(said.partition, { ...said, countsFrom });
       }
       this.#topics.set(topic, heard);
     }
+  }
+
+  /** What was heard last may have come over another server than the publishers': it tells only who goes on from where. */
+  doubt(): void {
+    for (const { partitions } of this.#topics.values())
+      for (const [partition, heard] of partitions)
+        partitions.set(partition, { ...heard, countsFrom: Infinity });
   }
 
   /** Keeps only topics for which this is true. */

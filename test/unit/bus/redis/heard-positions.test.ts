@@ -90,3 +90,15 @@ for (const [what, moved, isKnown] of [
     assert.deepEqual(nextOf(positions, NOW + 60_000), [21, 0]);
   });
 }
+
+test('what was heard before a doubt counts once its publisher says it again, and not where another one goes on further behind', () => {
+  const positions = new HeardPositions();
+  positions.note(of(FIRST, SECOND), NOW);
+  positions.doubt();
+  assert.equal(nextOf(positions), undefined);
+  positions.note(of(FIRST, { ...SECOND, assignedAt: 8, start: 1, next: 1 }), NOW);
+  assert.equal(nextOf(positions), undefined, 'the former publisher may have published to another server');
+  positions.doubt();
+  positions.note(of(FIRST, { ...SECOND, assignedAt: 8, start: 1, next: 1 }), NOW);
+  assert.deepEqual(nextOf(positions), [17, 1]);
+});
