@@ -97,6 +97,7 @@ export class GapDetector {
 
   /** A publisher has told that Redis has lost messages. Until it is known what was missed with the connection, one gap tells both. */
   announced(topic: string): void {
+    if (!this.#channels.has(topic)) return;
     if (this.#suspects.has(topic) || this.#trusted.has(topic)) this.#announced.add(topic);
     else this.report(topic);
   }

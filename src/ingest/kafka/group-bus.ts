@@ -122,7 +122,8 @@ export class GroupBus {
   #isOthers(group: GroupDescription): boolean {
     const buses = busesIn(group);
     if (this.#id !== undefined && buses.has(this.#id)) return false;
-    if (buses.size === 0) return group.hasMembers && this.#othersSince !== undefined;
+    if (group.texts.length === 0) return group.hasMembers && this.#othersSince !== undefined;
+    if (buses.size === 0) return false;
     const now = this.#options.clock.now();
     if (group.hasMembers) this.#othersSince ??= now;
     return group.hasMembers || (this.#othersSince !== undefined && now - this.#othersSince >= GHOSTS_MS);

@@ -52,13 +52,16 @@ test('what a publisher tells of while a pod finds out what it has missed is told
   for (const topic of topics) detector.joined(topic);
   detector.suspectAll();
   for (const topic of ['unread', 'read']) detector.trust(topic);
-  for (const topic of topics) detector.announced(topic);
+  detector.trust('not listened to');
+  for (const topic of [...topics, 'not listened to']) detector.announced(topic);
+  detector.wasRead('not listened to');
+  detector.joined('not listened to');
   assert.deepEqual(gaps, []);
   for (const topic of ['unread', 'read']) detector.wasRead(topic);
   assert.deepEqual(gaps, []);
   // It was of another epoch.
   detector.missed('unread');
-  detector.compare(new Map(topics.map((topic) => [topic, null])));
+  detector.compare(new Map([...topics.map((topic) => [topic, null] as const), ['not listened to', 'a']]));
   assert.deepEqual(gaps, ['unread', 'compared', 'read']);
   for (const topic of topics) detector.announced(topic);
   assert.deepEqual(gaps.slice(3), topics, 'it may have been lost since');
