@@ -192,8 +192,8 @@ export class HttpServer {
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     this.#silent?.hasAsked(request.socket);
-    const handled = this.#pipelined.add(request, response);
-    if (handled === undefined) return;
+    const inOrder = this.#pipelined.add(request, response);
+    if (inOrder === undefined) return;
     // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
     request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
@@ -206,10 +206,10 @@ export class HttpServer {
     const refusal = this.#options.hostCheck?.refusal(request);
     if (refusal !== undefined) {
       request.resume();
-      sendJson(response, 403, { error: refusal });
+      inOrder(async () => sendJson(response, 403, { error: refusal }));
       return;
     }
-    handled(() => this.#options.handle(request, response));
+    inOrder(() => this.#options.handle(request, response));
   };
 
   readonly #onUpgrade: AcceptUpgrade = (request, socket, head) => {

@@ -36,12 +36,12 @@ interface Unanswered {
 }
 
 /**
- * Requests of HTTP/1.1 that come before those before them have been answered, and responses that their clients have not read.
+ * Bounds requests that come before those before them have been answered (HTTP/1.1), and responses that clients do not read.
  *
- * Nobody can have a response before those before it, so that each request is handled when the one before has been answered, and
- * in a turn of its own: 64 KB that Node.js reads at once may be 2,000 requests. It does not bound how many there are, and reads
- * on as long as none of them has been answered. It tells only the first of a connection that this has closed: the others would
- * be in memory for ever. Where what is unread of all connections has no room, those that have most are closed.
+ * Nobody can have a response before those before it. So each request is handled when the one before has been answered, in a turn
+ * of its own: 64 KB that Node.js reads at once may be 2,000 requests. Node.js does not bound how many there are, and reads on as
+ * long as none of them has been answered. When a connection closes, Node.js tells only its first response: the others would be
+ * in memory for ever. Where what is unread of all connections has no room, those that have most are closed.
  */
 export class PipelinedResponses {
   readonly #options: PipelinedOptions;
@@ -58,8 +58,8 @@ export class PipelinedResponses {
   /**
    * Has the response emit `close` when the connection of its request closes.
    *
-   * @returns to be called with what handles the request, which resolves once the response has been given its end; undefined if so
-   *   many wait already that the connection is closed
+   * @returns a function that calls a handler when the request's turn has come; the handler resolves once the response has been
+   *   given its end. Undefined if so many requests wait already that the connection is closed
    */
   add(
     request: IncomingMessage,
@@ -85,7 +85,9 @@ export class PipelinedResponses {
     });
     return (handle) => {
       const begin = (): void => {
-        if (!connection.destroyed) void handle().then(() => this.#ended(connection, responses));
+        // Behind a response that closes the connection no other one can be sent.
+        const canBeSent = !connection.destroyed && (response.socket !== null || !isSocket(connection));
+        if (canBeSent) void handle().then(() => this.#ended(connection, responses));
       };
       if (waits) behind.push(begin);
       else begin();
@@ -96,6 +98,7 @@ export class PipelinedResponses {
   #ended(connection: Connection, responses: ReadonlySet<ServerResponse>): void {
     if (connection.destroyed) return;
     const bytes = unreadOf(connection, responses);
+    // One response of HTTP/1.1 is made at a time; those of HTTP/2 add up.
     if (responses.size > 1 && !isSocket(connection) && bytes > this.#options.unread.most)
       this.#refuse(connection);
     else this.#hold(connection, bytes);

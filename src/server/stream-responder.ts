@@ -12,14 +12,6 @@ interface StreamResponderOptions {
   readonly unavailable: () => HttpRefusal | undefined;
 }
 
-/** It would be sent behind the one before it, which may have no end. */
-const PIPELINED: HttpRefusal = {
-  status: 400,
-  code: 'PIPELINED',
-  message:
-    'expected a request for a stream on a connection without unfinished responses, got one behind another',
-};
-
 /** Responds to requests with the results of subscriptions, as far as this pod takes connections. */
 export class StreamResponder {
   readonly #options: StreamResponderOptions;
@@ -29,11 +21,10 @@ export class StreamResponder {
   }
 
   respond(requested: RequestedSubscription, request: IncomingMessage, response: ServerResponse): void {
-    if (response.destroyed) return;
     const { streams, admission } = this.#options;
     const body = bodyOf(response);
-    const refusal =
-      this.#refusal(request) ?? (body === undefined ? PIPELINED : streams.open(requested, response, body));
+    if (response.destroyed || body === undefined) return;
+    const refusal = this.#refusal(request) ?? streams.open(requested, response, body);
     if (refusal === undefined) {
       admission.admitted(request, response);
       // What is written past the stream would not count as traffic.
@@ -52,7 +43,7 @@ export class StreamResponder {
   }
 }
 
-/** What a response is written to: its socket, or in HTTP/2 its stream. Undefined while another response has the socket. */
+/** What a response is written to: its socket, or in HTTP/2 its stream. Undefined once the connection has gone. */
 function bodyOf(response: ServerResponse): Duplex | undefined {
   const { stream } = response as { readonly stream?: Duplex };
   return stream ?? response.socket ?? undefined;

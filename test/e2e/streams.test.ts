@@ -46,7 +46,7 @@ async function raw(
 const headOf = (extra = ''): string =>
   `GET ${urlOf({ httpUrl: '' })} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n${extra}\r\n`;
 
-test('a stream that is asked for behind another one is not opened, and the first one goes on', async (t) => {
+test('a stream that is asked for behind another one waits for its end, and the first one goes on', async (t) => {
   const gateway = await gatewayOf();
   const text = raw(t, gateway, headOf() + headOf() + headOf(), (so) => so.includes('"n":2'));
   await gateway.untilMetric('sluice_subscribers', 1);

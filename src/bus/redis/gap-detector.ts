@@ -28,7 +28,7 @@ export class GapDetector {
   readonly #announced = new Set<string>();
   /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
-  /** When a gap was last reported, by topic: ms. Without those that subscribers have begun to read a history behind. */
+  /** When a gap was last reported, by topic: ms. Forgotten once a subscriber reads the history: that gap was not told to it. */
   readonly #reportedAt = new Map<string, number>();
   readonly #now: () => number;
   #listener: GapListener = () => undefined;
@@ -88,7 +88,7 @@ export class GapDetector {
     if (this.#announced.delete(topic)) this.report(topic);
   }
 
-  /** What was missed of its history can't be read, or may be more than was found. */
+  /** The pod can't read what it has missed of the topic's history, or finds that it may have missed more than it has read. */
   missed(topic: string): void {
     this.#trusted.delete(topic);
     if (this.#announced.delete(topic)) this.#suspects.delete(topic);
@@ -107,12 +107,18 @@ export class GapDetector {
     if (this.#trusted.delete(topic)) this.#suspects.add(topic);
   }
 
-  /** What was missed of the topic has been read from its history, which lacks what was published while Redis took no writes. */
-  wasRead(topic: string): void {
+  /**
+   * What was missed of the topic has been read from its history, which lacks what was published while Redis took no writes.
+   *
+   * @returns whether versions are to be compared soon, to tell of a loss that was announced meanwhile
+   */
+  wasRead(topic: string): boolean {
     this.#trusted.delete(topic);
-    // Whether that was all is found by who has read it: then it is told, or else with the versions.
-    if (this.#announced.has(topic)) this.#suspects.add(topic);
+    const isAnnounced = this.#announced.has(topic);
+    // The reader may still find that it is not all, and call `missed`. If not, the next comparison of versions reports the gap.
+    if (isAnnounced) this.#suspects.add(topic);
     if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
+    return isAnnounced;
   }
 
   /** These versions were read after the channels had been joined again. */
@@ -158,7 +164,7 @@ export class GapDetector {
     this.#listener(topic);
   }
 
-  /** Subscribers begin with what the topic's history has now: what it lacks, no gap before that stands for. */
+  /** A subscriber reads the topic's history. It was told none of the gaps before, so that losses announced from now on are reported. */
   beginsWithHistory(topic: string): void {
     this.#reportedAt.delete(topic);
   }

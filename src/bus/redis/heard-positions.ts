@@ -99,11 +99,12 @@ export class HeardPositions {
     }
   }
 
-  /** What was heard last may have come over another server than the publishers': it tells only who goes on from where. */
-  doubt(): void {
+  /** This pod may have listened to another server than publishers use. Until a publisher repeats it, a position shows only who goes on from where. */
+  doubt(): this {
     for (const { partitions } of this.#topics.values())
       for (const [partition, heard] of partitions)
         partitions.set(partition, { ...heard, countsFrom: Infinity });
+    return this;
   }
 
   /** Keeps only topics for which this is true. */

@@ -106,7 +106,7 @@ export class Histories {
       await listener.healed();
       at = await history.joined(channel);
     }
-    // A cursor from before it is kept would be told as a gap at the next pod.
+    // A client with a cursor from before the channel is kept would be told a gap at the next pod.
     listener.joined(channel, at ?? (await history.keptAgain));
   }
 

@@ -192,8 +192,7 @@ export class MissedMessages {
    * by now: then what was heard last came behind what was missed until then.
    */
   doubt(): void {
-    this.#confirmed = new HeardPositions(this.#confirmed);
-    this.#confirmed.doubt();
+    this.#confirmed = new HeardPositions(this.#confirmed).doubt();
   }
 
   /** The listening connection is lost. */

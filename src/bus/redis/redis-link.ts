@@ -78,7 +78,9 @@ export class RedisLink {
       missedRoom,
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.missed(topic),
-      wasRead: (topic) => this.#gaps.wasRead(topic),
+      wasRead: (topic) => {
+        if (this.#gaps.wasRead(topic)) this.#heartbeat.beat();
+      },
     });
     const histories = this.#histories.byTopic;
     this.#publishing = new Publishing({

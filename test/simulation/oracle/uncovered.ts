@@ -1,4 +1,4 @@
-import type { LedgerEvent } from '../world/ledger.ts';
+import type { Attempt, LedgerEvent } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Receiver, RedisServers } from './receiver.ts';
 
@@ -115,6 +115,11 @@ function formerMasters({ ledger, plan }: World, { number, topic, at }: LedgerEve
   });
 }
 
+const isToNext =
+  (formerMaster: string) =>
+  ({ servers, acknowledged }: Attempt): boolean =>
+    acknowledged && !servers.includes(formerMaster);
+
 /**
  * Of a topic with history: its pod listened to a former master, and went on to hear of the new one what came later, since the former
  * one had become a replica of it. Such a pod tells as soon as it finds that, and ended before it could.
@@ -129,14 +134,14 @@ function isBehindAFormerMaster(
   return ledger.losses.some(({ at: replicaAt, failover }) => {
     if (failover === undefined || at < failover.at - LONGEST_LAG_MS || at > replicaAt) return false;
     const { formerMaster } = failover;
-    const isElsewhere = attempts.some(
-      ({ servers, acknowledged }) => acknowledged && !servers.includes(formerMaster),
-    );
     return (
-      isElsewhere &&
+      attempts.some(isToNext(formerMaster)) &&
       deliveries.some(({ number: later, servers: { listening }, pod }) => {
         const endedAt = pods.find(({ name }) => name === pod)?.endedAt ?? Infinity;
-        const isOfNext = later > number && ledger.events[later - 1]?.topic === topic;
+        const isOfNext =
+          later > number &&
+          ledger.events[later - 1]?.topic === topic &&
+          (ledger.attempts.get(later) ?? []).some(isToNext(formerMaster));
         return isOfNext && listening.includes(formerMaster) && endedAt <= replicaAt + TELLING_MS;
       })
     );

@@ -97,6 +97,32 @@ describe('PipelinedResponses', () => {
     assert.equal(new Set(turns).size, 21, turns.join());
   });
 
+  it('handles one request at a time, also behind some that are refused for their host', async (t) => {
+    const asked: (string | undefined)[] = [];
+    const refusal = ({ headers }: { headers: { host?: string } }) =>
+      headers.host === 'localhost' ? undefined : 'not here';
+    const { port } = await listen(t, {
+      handle: async ({ url }, response) => {
+        asked.push(url);
+        if (url !== '/held') response.end();
+      },
+      hostCheck: { refusal } as never,
+      pipelined: { most: 1_000, unread: ROOM },
+    });
+    const held = REQUEST.replace('/ ', '/held ').repeat(20);
+    const socket = dial(t, port, REQUEST + REQUEST.replace('localhost', 'other').repeat(20) + held);
+    let received = '';
+    while (received.split('HTTP/1.1 403').length <= 20) {
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      received += data.toString('latin1');
+    }
+    for (let turn = 0; turn < 20; turn += 1) await ask(port, '/other', { headers: { host: 'localhost' } });
+    assert.deepEqual(
+      asked.filter((url) => url !== '/other'),
+      ['/', '/held'],
+    );
+  });
+
   it('sends one response of any length', async (t) => {
     const { port } = await listen(t, {
       handle: async (_request, response) => void response.end('x'.repeat(100_000)),
