@@ -7,12 +7,16 @@ import { Changes } from '../../helpers/changes.ts';
 import { ask, dial, done, listen } from './serve.ts';
 import { deferred } from '../../helpers/deferred.ts';
 
-/** Of a response that a system's buffers have no room for. */
+/** More than a system's buffers hold of one response. */
 const BYTES = 10_000_000;
 
 const ROOM = ownBytes(1_000_000_000);
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n';
+
+/** Refuses a request for any host but `localhost`. */
+const refusal = ({ headers }: { headers: { host?: string } }) =>
+  headers.host === 'localhost' ? undefined : 'not here';
 
 /** A server that answers `/quick`, and nothing else, and what it has been asked for. */
 async function unanswering(t: TestContext, most: number) {
@@ -99,8 +103,6 @@ describe('PipelinedResponses', () => {
 
   it('handles one request at a time, also behind some that are refused for their host', async (t) => {
     const asked: (string | undefined)[] = [];
-    const refusal = ({ headers }: { headers: { host?: string } }) =>
-      headers.host === 'localhost' ? undefined : 'not here';
     const { port } = await listen(t, {
       handle: async ({ url }, response) => {
         asked.push(url);
