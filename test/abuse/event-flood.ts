@@ -1,14 +1,19 @@
-import { connect } from 'node:net';
-import { once } from 'node:events';
+import assert from 'node:assert/strict';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import type { RawSocket } from '../helpers/raw-socket.ts';
 import type { Scope } from '../helpers/scope.ts';
+import { Pipeline, post } from './pipeline.ts';
 
 /** How often requests are written: ms. */
 const INTERVAL_MS = 10;
 
+/** The gateway closes a connection with far more of them. */
+const MOST_UNANSWERED = 100;
+
+const ACCEPTED = 202;
+
 /**
- * Posts events at a rate, over one connection and without waiting for answers.
+ * Posts events at a rate, over one connection. Waits for all answers.
  *
  * @param eventOf of the n-th event, from 1 on
  * @returns when each was sent, by number: ms
@@ -20,22 +25,19 @@ export async function floodWith(
   eventOf: (n: number) => object,
   { perSecond, count }: { readonly perSecond: number; readonly count: number },
 ): Promise<ReadonlyMap<number, number>> {
-  const socket = connect(gateway.port, '127.0.0.1');
-  scope.after(() => socket.destroy());
-  await once(socket, 'connect');
-  socket.resume();
+  const pipeline = new Pipeline(scope, gateway);
+  const { socket, statuses } = pipeline;
   const sentAt = new Map<number, number>();
   const began = performance.now();
   await new Promise<void>((resolve, reject) => {
-    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('expected the gateway to keep the connection')));
     const timer = setInterval(() => {
-      const due = Math.min(count, Math.floor(((performance.now() - began) * perSecond) / 1_000));
+      const byRate = Math.floor(((performance.now() - began) * perSecond) / 1_000);
+      const due = Math.min(count, byRate, statuses.length + MOST_UNANSWERED);
       let requests = '';
       while (sentAt.size < due) {
         const n = sentAt.size + 1;
-        const body = JSON.stringify(eventOf(n));
-        const length = Buffer.byteLength(body);
-        requests += `POST /events/${topic} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`;
+        requests += post(`/events/${topic}`, JSON.stringify(eventOf(n)));
         sentAt.set(n, performance.now());
       }
       if (requests !== '') socket.write(requests);
@@ -43,7 +45,10 @@ export async function floodWith(
       clearInterval(timer);
       resolve();
     }, INTERVAL_MS);
+    scope.after(() => clearInterval(timer));
   });
+  await pipeline.until(count);
+  assert.deepEqual([...new Set(statuses)], [ACCEPTED]);
   return sentAt;
 }
 

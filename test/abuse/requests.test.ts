@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { Changes } from '../helpers/changes.ts';
 import { startGraph } from '../e2e/graph-gateway.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { range, upTo } from '../helpers/numbers.ts';
 import { connectAndInit } from '../helpers/raw-socket.ts';
 import { ask } from '../unit/server/serve.ts';
+import { Pipeline, post } from './pipeline.ts';
 
 const SCHEMA = `
   type Query { hello: String identify: String node: Node }
@@ -26,65 +24,19 @@ const GRAPH = `
   });
 `;
 
-const JSON_TYPE = { 'content-type': 'application/json' };
+/** Of a client with another address than those that attack. */
+const HEADERS = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1' };
 const HELLO = JSON.stringify({ query: '{ hello }' });
 
 async function start(t: TestContext): Promise<GatewayProcess> {
   const files = { 'schema.graphql': SCHEMA, 'graph.js': GRAPH };
-  return startGraph(t, files, { NODE_OPTIONS: '--max-old-space-size=256' });
-}
-
-function post(body: string, headers: string): string {
-  const head = `POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${headers}`;
-  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
-}
-
-/** A client that sends requests one behind the other, whatever is answered. It has an address of its own. */
-class Pipeline {
-  readonly socket: Socket;
-  /** In the order of the requests. */
-  readonly statuses: number[] = [];
-  readonly #changes = new Changes();
-  #rest = '';
-
-  constructor(t: TestContext, { port }: GatewayProcess) {
-    this.socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
-    t.after(() => this.socket.destroy());
-    this.socket.on('error', () => undefined);
-    this.socket.setEncoding('latin1').on('data', (text: string) => {
-      const all = this.#rest + text;
-      let end = 0;
-      for (const { 0: line, 1: status, index } of all.matchAll(/HTTP\/1\.1 (\d{3})/g)) {
-        this.statuses.push(Number(status));
-        end = index + line.length;
-      }
-      // A status line may go on in the next packet.
-      this.#rest = all.slice(Math.max(end, all.length - 'HTTP/1.1 20'.length));
-      this.#changes.emit();
-    });
-  }
-
-  /** Sends as fast as the gateway reads, until it has all or is left. */
-  async send(bodies: Iterable<string>, headers = ''): Promise<void> {
-    for (const body of bodies) {
-      if (this.socket.write(post(body, headers))) continue;
-      await Promise.race([once(this.socket, 'drain'), once(this.socket, 'close')]);
-      if (this.socket.destroyed) return;
-    }
-  }
-
-  async until(count: number): Promise<void> {
-    await this.#changes.until(
-      () => this.statuses.length >= count || undefined,
-      () => `expected ${count} responses, got ${this.statuses.length}`,
-    );
-  }
+  return startGraph(t, files, { NODE_OPTIONS: '--max-old-space-size=256', TRUSTED_PROXIES: '127.0.0.1' });
 }
 
 /** By a client of another address. */
 async function assertServed({ port }: GatewayProcess, field = 'hello', value = 'hello'): Promise<void> {
   const body = JSON.stringify({ query: `{ ${field} }` });
-  const response = await ask(port, '/graphql', { method: 'POST', headers: JSON_TYPE, body });
+  const response = await ask(port, '/graphql', { method: 'POST', headers: HEADERS, body });
   assert.deepEqual([response.status, response.body], [200, `{"data":{"${field}":"${value}"}}`]);
 }
 
@@ -100,7 +52,7 @@ test('requests that wait to be identified neither end the pod nor keep others fr
     ),
   );
   const unfinished = upTo(200).map(() => new Pipeline(t, gateway));
-  for (const { socket } of unfinished) socket.write(post(body, waits).slice(0, -1));
+  for (const { socket } of unfinished) socket.write(post('/graphql', body, waits).slice(0, -1));
   const many = upTo(250).map(() => new Pipeline(t, gateway));
   for (const pipeline of many) await pipeline.send([HELLO], waits);
   await assertServed(gateway);
