@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { postJson } from '../../helpers/http-exchange.ts';
 import { range } from '../../helpers/numbers.ts';
@@ -28,12 +29,20 @@ const answerSlowly: Answer = async (response) => {
   response.end('"');
 };
 
-const answerForEver: Answer = (response) => {
+/** Writes whenever the client has read what was written. */
+function writeForEver(stream: Writable, piece: string): void {
   const more = (): void => {
-    while (!response.destroyed && response.write(text(65_536)));
+    while (!stream.destroyed && stream.write(piece));
   };
-  response.on('drain', more);
+  stream.on('drain', more);
   more();
+}
+
+const answerForEver: Answer = (response) => writeForEver(response, text(65_536));
+
+/** Interim responses, which none follows that is final. */
+const hintForEver: Answer = ({ socket }) => {
+  if (socket !== null) writeForEver(socket, 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000));
 };
 
 export const backEndAnswer: Attacks = {
@@ -41,5 +50,8 @@ export const backEndAnswer: Attacks = {
   wide: (pod) => ask(pod, 60, answerWith(wideJson(30_000))),
   many: (pod) => ask(pod, 200, answerWith('"short"'), 10),
   slow: (pod) => ask(pod, 150, answerSlowly),
-  endless: (pod) => ask(pod, 100, answerForEver),
+  endless: async (pod) => {
+    await ask(pod, 100, answerForEver);
+    await ask(pod, 100, hintForEver);
+  },
 };
