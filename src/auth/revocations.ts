@@ -2,9 +2,9 @@ import { jsonAt, type Json } from '../lazy/reads.ts';
 
 /** Viewers that are to be let out, and not to be let in with a token that was issued before. */
 export interface Revocation {
-  /** Of a property of the viewer: names separated by dots. */
+  /** The path of a property of the viewer: names separated by dots. */
   readonly path: string;
-  /** As text: the number 42 and the string "42" are the same. */
+  /** The value as text: the number 42 and the string "42" are the same. */
   readonly value: string;
   /** ms since 1970 */
   readonly at: number;

@@ -7,7 +7,7 @@ import type { Claims, Token } from './token.ts';
 
 export interface VerifierOptions {
   readonly keys: Pick<Keys, 'keyOf'>;
-  /** Those that tokens may be signed with; a token's own header decides nothing beyond. */
+  /** The algorithms that tokens may be signed with; a token's own header decides nothing beyond. */
   readonly algorithms: readonly string[];
   /** Empty: any. */
   readonly issuers: readonly string[];
@@ -18,7 +18,7 @@ export interface VerifierOptions {
   readonly log: Log;
 }
 
-/** As much as a header may have. A message of a WebSocket may have more, and each part of a token is decoded before it is refused. */
+/** The length that a header may have. A message of a WebSocket may have more, and each part of a token is decoded before it is refused. */
 const MAX_LENGTH = 16_384;
 
 /** Verifies JSON Web Tokens: signature, times, issuer and audience. */

@@ -34,13 +34,13 @@ export interface KeptMessages {
 
 /** What is kept of some channels of one topic, all read at one moment. */
 export interface HistoryRead {
-  /** Of the last message of the topic by then. */
+  /** The position of the topic's last message when it was read. */
   readonly position: HistoryPosition;
   /** How many messages of a channel are kept, at least. */
   readonly size: number;
   /** Messages are left out because they take too many bytes. */
   readonly isCut: boolean;
-  /** As the channels were asked for. */
+  /** The channels in the order in which they were asked for. */
   readonly channels: readonly KeptMessages[];
 }
 

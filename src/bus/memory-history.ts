@@ -34,7 +34,7 @@ export class MemoryHistory {
   #settings: HistorySettings;
   readonly #now: () => number;
   readonly #epoch = newEpoch();
-  /** Those that have listeners. */
+  /** The channels that have listeners. */
   readonly #heard = new Map<string, KeptChannel>();
   /** The others, in the order in which their times end: with messages, and without. */
   readonly #ending = new Map<string, EndingChannel>();

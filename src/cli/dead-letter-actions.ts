@@ -10,7 +10,7 @@ import { letterJson, letterLine } from './letter-lines.ts';
 export interface ActionOptions {
   readonly command: DeadLetterCommand;
   readonly kafka: DeadLetterKafka;
-  /** Of the dead letters. */
+  /** The topic of the dead letters. */
   readonly topic: string;
   /** Takes a line about a letter. */
   readonly print: (line: string) => void;

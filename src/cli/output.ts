@@ -1,4 +1,4 @@
-/** As a shell reports a program that SIGPIPE has ended, which Node.js ignores. */
+/** The exit code that a shell reports for a program that SIGPIPE has ended, which Node.js ignores. */
 const CLOSED_PIPE = 141;
 
 let isGuarded = false;

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../graph/diagnostic.ts';
 /** `graph.ts(3,7): error TS2322: Type …`; what follows it on indented lines belongs to it. */
 const ERROR = /^(?:(.+)\((\d+),(\d+)\): )?error TS\d+: (.*(?:\n .*)*)/gm;
 
-/** Of a graph without a tsconfig.json: its code is ES modules, even if a package.json says otherwise, as in `module-hooks.ts`. */
+/** The options for a graph without a tsconfig.json: its code is ES modules, even if a package.json says otherwise, as in `module-hooks.ts`. */
 const DEFAULTS = { target: 'ES2023', module: 'ESNext', moduleResolution: 'bundler', strict: true };
 
 const GATEWAY = path.join(import.meta.dirname, '../../..');
@@ -19,7 +19,7 @@ const load = createRequire(import.meta.url);
 /** Packages that a graph shares with the gateway. */
 const CARRIED = ['graphql', 'dataloader'];
 
-/** Of a checkout: how they are checked is not up to a graph's project. */
+/** The sources of a checkout: how they are checked is not up to a graph's project. */
 const SOURCES = path.join(GATEWAY, 'src');
 
 /** Takes precedence over the project's settings; null takes out what TypeScript refuses where nothing is written. */
@@ -160,7 +160,7 @@ function hasSamePackages(graph: string): boolean {
   });
 }
 
-/** Of a package that the gateway carries. */
+/** Returns the folder of a package that the gateway carries. */
 function folderOf(name: string): string {
   return path.dirname(load.resolve(`${name}/package.json`));
 }

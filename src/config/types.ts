@@ -144,7 +144,7 @@ export const hosts = (
     common,
   );
 
-/** Such a text tells one thing from others, where spaces would be misread. */
+/** A setting for a text that tells one thing from others. Spaces in it would be misread. */
 export const optionalId = (common: Common<string | undefined>): Setting<string | undefined> =>
   setting(
     '1 to 64 letters, digits, dots, dashes and underscores',
@@ -178,7 +178,7 @@ export const optionalRegion = (common: Common<string | undefined>): Setting<stri
     common,
   );
 
-/** As a Host header has it: an IPv6 address stands in brackets. */
+/** Tells whether a Host header may have it: an IPv6 address stands in brackets. */
 function isHostname(item: string): boolean {
   return URL.canParse(`http://${item}`) && new URL(`http://${item}`).host === item && !/:\d+$/.test(item);
 }

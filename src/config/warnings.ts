@@ -5,7 +5,7 @@ import { usesRedis } from './uses-redis.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of a service `redis`, Kubernetes sets REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
+/** Variables that Kubernetes sets for a service: REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
 const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/;
 
 /** Set by npm and yarn for every script, the folder that it was called in; and by `node --watch`. */

@@ -59,7 +59,7 @@ export class EventScope implements SharedContext {
   readonly span: SpanPlace | undefined;
   readonly #contexts: Contexts;
   readonly #event: unknown;
-  /** Of the execution that has begun last: under which calls of loaders are, which executions share. */
+  /** The place of the execution that has begun last: calls of loaders, which executions share, are below it. */
   #latest: SpanPlace | undefined;
   #backends: Readonly<Record<string, Backend>> | undefined;
   #loaders: Loaders | undefined;

@@ -25,7 +25,7 @@ export interface Query {
   readonly viewer: Json;
   /** Whose share of the places it takes. */
   readonly owner: WorkOwner;
-  /** Of the request; undefined: it is not sampled. */
+  /** The span of the request; undefined: it is not sampled. */
   readonly span?: SpanPlace | undefined;
   /** Asked when a query that had to wait is about to begin: its viewer may have been revoked. Default: it may. */
   readonly mayBegin?: () => boolean;

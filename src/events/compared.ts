@@ -1,6 +1,6 @@
 /** One comparison, for one event and one viewer. */
 export interface Compared {
-  /** Of the event's field: `amount.value`. */
+  /** The path of the event's field: `amount.value`. */
   readonly path: string;
   /** `gte`, `not gte`; `owner` for what `@auth` compares. */
   readonly operator: string;

@@ -23,7 +23,7 @@ export interface ConsumedTopic {
   readonly topic: string;
   /** How many partitions it has. */
   readonly count: number;
-  /** Those that this process consumes. */
+  /** The partitions that this process consumes. */
   readonly partitions: readonly ConsumedPartition[];
 }
 

@@ -42,7 +42,7 @@ export interface Publisher {
 }
 
 export class PublishError extends Error {
-  /** Those that were not acknowledged, in their order: some may have arrived all the same. The others have arrived. */
+  /** Publications that were not acknowledged, in their order: some may have arrived all the same. The others have arrived. */
   readonly failed: readonly Publication[];
 
   constructor(failed: readonly Publication[], total: number, cause: unknown) {

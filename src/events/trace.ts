@@ -35,7 +35,7 @@ interface TracedFilter {
 /** Why a record is no event for any subscription, though it is no dead letter either. */
 export type PassedOverReason = 'no_field' | 'tombstone' | 'too_old' | 'by_decode';
 
-/** Of a process that consumes the event, or takes it by hand. */
+/** A step in a process that consumes the event, or takes it by hand. */
 export type IngestStep =
   | { readonly step: 'passed_over'; readonly record: TracedRecord; readonly reason: PassedOverReason }
   | { readonly step: 'undecodable'; readonly record: TracedRecord; readonly error: DecodeError }
@@ -53,7 +53,7 @@ export type IngestStep =
   /** The bus has acknowledged it on all channels that have subscribers. */
   | { readonly step: 'published'; readonly record: EventPlace };
 
-/** As clients see it. */
+/** The error as clients see it. */
 export interface TracedError {
   readonly message: string;
   readonly path?: readonly (string | number)[] | undefined;
@@ -64,7 +64,7 @@ interface GroupStep {
   readonly group: TracedGroup;
 }
 
-/** Of a process that holds subscribers of the event. For a group: dispatched, executed and settled for all, ended. */
+/** A step in a process that holds subscribers of the event. For a group: dispatched, executed and settled for all, ended. */
 export type HubStep =
   /** The channel has carried the event before. */
   | { readonly step: 'duplicate'; readonly message: Message; readonly channel: string }
@@ -116,7 +116,7 @@ export type HubStep =
   | ({ readonly step: 'written'; readonly result: object } & GroupStep)
   | ({ readonly step: 'ended' } & GroupStep);
 
-/** Of connections whose clients are slow. */
+/** A step of connections whose clients are slow. */
 export type SlowStep =
   /** A later result has taken the place of this one, which had been delivered. */
   | { readonly step: 'left_out'; readonly result: object; readonly subscriber: object }

@@ -3,7 +3,7 @@ import { kindOf } from '../support/kind-of.ts';
 
 /** The parts of a client's message that may name a persisted document. */
 export interface DocumentReference {
-  /** As GraphQL over HTTP has it. */
+  /** The name that GraphQL over HTTP gives it. */
   readonly documentId?: unknown;
   /** `persistedQuery`, as Apollo has it. */
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;

@@ -25,7 +25,7 @@ export interface ExecutorOptions {
    * @default 1_000_000
    */
   readonly cacheCharacters?: number;
-  /** Those that are not given are DEFAULT_COST_LIMITS. */
+  /** Limits that are not given are DEFAULT_COST_LIMITS. */
   readonly limits?: Partial<CostLimits>;
   /** Called for each operation that is refused as past one of the limits. */
   readonly refused?: (code: CostCode) => void;

@@ -19,7 +19,7 @@ export interface Fault {
   /** `Type.field` */
   readonly field: string;
   readonly path: readonly (string | number)[] | undefined;
-  /** As thrown. */
+  /** The value that was thrown. */
   readonly thrown: unknown;
   /** How often the field has failed in this execution, as one of a list. */
   readonly errors: number;

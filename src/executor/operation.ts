@@ -7,7 +7,7 @@ import type { DocumentNode, OperationDefinitionNode, OperationTypeNode } from 'g
 export class Operation {
   /** The interned text of the whole document; callers keep this string instead of their own copy. */
   readonly query: string;
-  /** As written in the document. */
+  /** The name as written in the document. */
   readonly name: string | undefined;
   readonly kind: `${OperationTypeNode}`;
   /** Validated, without locations, deep-frozen: all executions share it. */

@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts';
 /** `extensions.code` of what a graph has not thrown for its clients. */
 export const INTERNAL_CODE = 'INTERNAL_SERVER_ERROR';
 
-/** Of a result that JSON can't hold, since a scalar serialises to something that JSON does not have. */
+/** The code for a result that JSON can't hold, since a scalar serialises to something that JSON does not have. */
 export const UNSERIALISABLE_CODE = 'UNSERIALISABLE_RESULT';
 
 /** Clients get this in place of a result that JSON can't hold. */

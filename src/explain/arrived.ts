@@ -77,7 +77,7 @@ function filtered(
   return { refusal: directive === '@auth' ? 'unauthorised' : 'filtered out', step };
 }
 
-/** As when it is dispatched: a filter that fails lets no event through. */
+/** Filters as dispatching does: a filter that fails lets no event through. */
 function doesPass(filter: EventFilter, event: Message['event'], viewer: Json): boolean {
   try {
     return filter.passes(event, viewer);

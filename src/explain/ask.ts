@@ -1,7 +1,7 @@
 import type { Explanation, LastEvents } from './explanation.ts';
 import { merged, recordingOf, type Answer, type MergedExplanation, type Recording } from './merged.ts';
 
-/** As parameters of `/debug/explain`. Without partition and offset it is of the last events, those of the key if there is one. */
+/** The parameters of `/debug/explain`. Without partition and offset it is of the last events, those of the key if there is one. */
 export interface Question {
   readonly connection?: string;
   readonly topic: string;

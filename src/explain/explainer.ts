@@ -40,7 +40,7 @@ interface ExplainerOptions {
   readonly refusedOf: (connection: WatchedConnection) => readonly RefusedSubscription[];
   readonly consumed: Pick<RecentlyConsumed, 'of'>;
   readonly arrived: Pick<RecentlyArrived, 'of'>;
-  /** Those of the graph, each with the fields by which subscriptions pick its events. */
+  /** The topics of the graph, each with the fields by which subscriptions pick its events. */
   readonly topics: () => ReadonlyMap<string, { readonly keys: readonly string[] }>;
   readonly timers: Timers;
   /** ms since 1970 */
@@ -60,7 +60,7 @@ export class Explainer {
     this.#watches = new Watches(options);
   }
 
-  /** Of the graph. A question about another one has no answer, and would record nothing. */
+  /** The topics of the graph. A question about another one has no answer, and would record nothing. */
   get topics(): readonly string[] {
     return [...this.#options.topics().keys()];
   }
@@ -119,7 +119,7 @@ export class Explainer {
     return id === undefined ? undefined : (this.#options.connectionOf(id) ?? null);
   }
 
-  /** As it was recorded, unless the recording has begun in the midst of it. */
+  /** Returns what was recorded of the event's consumption, unless the recording has begun in the midst of it. */
   #consumedOf({ topic, partition, offset }: EventPlace, record?: EventRecord): ConsumedRecord | undefined {
     const { consumed } = record ?? {};
     if (consumed?.routed ?? consumed?.passedOver ?? consumed?.undecodable) return consumed;
@@ -155,7 +155,7 @@ function unauthorised(refused: RefusedSubscription): SubscriptionExplanation {
 interface OfEvent {
   readonly record: EventRecord | undefined;
   readonly consumed: Consumed | null;
-  /** As it came, where it has not been recorded. */
+  /** The event as it came, if it has not been recorded. */
   readonly kept: KeptArrived | undefined;
   readonly connection: WatchedConnection | undefined;
   readonly holder: Holder;

@@ -62,9 +62,9 @@ export interface Consumed {
   readonly steps: readonly ExplainedStep[];
 }
 
-/** Of a topic, in one process. Times are ISO 8601. */
+/** What one process knows of a topic. Times are ISO 8601. */
 export interface Known {
-  /** Of its events, for this question and later ones. */
+  /** The recording of its events, for this question and later ones. */
   readonly recording: { readonly since: string; readonly until: string; readonly events: number };
   /** The last ones, which are kept in any case: those that it has consumed, and those that the bus has brought. */
   readonly kept: { readonly consumed: KeptLast; readonly arrived: KeptLast };
@@ -87,7 +87,7 @@ export interface LastEvents extends Known {
   }[];
 }
 
-/** Of one process. */
+/** The explanation of one process. */
 export interface Explanation extends Known {
   /** Null: it was asked for the event only. */
   readonly connection: string | null;
@@ -96,6 +96,6 @@ export interface Explanation extends Known {
   readonly event: EventPlace;
   /** Null: this process has not consumed the event, as far as it knows. */
   readonly consumed: Consumed | null;
-  /** Of the connection; those that `@auth` has refused it too. */
+  /** The subscriptions of the connection, and those that `@auth` has refused it. */
   readonly subscriptions: readonly SubscriptionExplanation[];
 }

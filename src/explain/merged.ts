@@ -22,7 +22,7 @@ export function recordingOf(process: string, { recording, kept }: Known): Record
   return { process, ...recording, kept };
 }
 
-/** Of an event that has not come to a subscription: who has consumed it may know more. */
+/** Verdicts on an event that has not come to a subscription. The process that has consumed it may know more. */
 const OPEN_VERDICTS: ReadonlySet<Verdict> = new Set([
   'not recorded',
   'other channel',
@@ -53,5 +53,5 @@ export function merged(holder: Answer, others: readonly Answer[]): MergedExplana
   };
 }
 
-/** Of an event that has been consumed twice, as after a rebalance, the later time counts. */
+/** When the event was consumed. If it was consumed twice, as after a rebalance, the later time counts. */
 const timeOf = ({ explanation }: Answer): number => Date.parse(explanation.consumed?.at ?? '');

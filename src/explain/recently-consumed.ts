@@ -22,10 +22,10 @@ export interface KeptConsumed extends KeptEvent {
 const EVENT_BYTES = 256;
 const CHANNEL_BYTES = 48;
 
-/** Of a Kafka key. */
+/** The bytes that are kept of a Kafka key. */
 const MAX_KEY_BYTES = 256;
 
-/** Of what the graph's own decode has thrown. */
+/** The length that is kept of what the graph's own decode has thrown. */
 const MAX_MESSAGE = 500;
 
 const NONE: readonly string[] = [];
@@ -52,7 +52,7 @@ export class RecentlyConsumed implements TracedSteps {
     this.#next.listener?.(step);
   };
 
-  /** Of the topic. */
+  /** The events of the topic. */
   of(topic: string): TopicEvents<KeptConsumed> {
     return this.#events.of(topic);
   }
@@ -133,7 +133,7 @@ export class RecentlyConsumed implements TracedSteps {
   }
 }
 
-/** As a recording has it. */
+/** Returns the record that a recording has. */
 export function recordOf({ at, keys, isDecoded, channels, ...rest }: KeptConsumed): ConsumedRecord {
   const { passedOver, undecodable, published } = rest;
   const routed = keys && { keys: valuesOfKeys(channels ?? [], keys), isDecoded, channels };

@@ -18,7 +18,7 @@ export interface WatchedConnection {
 /** Events that are kept; the one seen first gives way. */
 const MAX_EVENTS = 1_000;
 
-/** Of one group, for one event. */
+/** The errors that are kept of one group for one event. */
 const MAX_ERRORS = 5;
 
 /** Likewise. */

@@ -10,7 +10,7 @@ import { shareOf } from './pod-share.ts';
 
 type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'pressure' | 'budget' | 'metrics'>;
 
-/** Of a monotonic clock, ms. */
+/** The time of a monotonic clock, ms. */
 const now = (): number => performance.now();
 
 /** What decides on new WebSockets. A further reason to refuse them is one more check. */

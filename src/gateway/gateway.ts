@@ -59,7 +59,7 @@ interface Inside {
 interface GatewayOptions {
   /** One worker of several, whose primary answers the admin port. */
   readonly worker?: boolean;
-  /** Of the pod, which share its limits. */
+  /** The number of the pod's processes, which share its limits. */
   readonly processes?: number;
   readonly trace?: EventTracer;
   /** Told of each graph that has taken the place of another one. */

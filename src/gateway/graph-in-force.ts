@@ -15,7 +15,7 @@ export class GraphInForce {
   #current: RunningGraph;
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #stopping = new AbortController();
-  /** Those that were replaced are closed one after the other: a back end may have gone on from one to the next. */
+  /** Resolves when all replaced graphs are closed. They are closed one after the other: a back end may have gone on from one to the next. */
   #retired: Promise<unknown> = Promise.resolve();
 
   constructor(first: RunningGraph, clock: Pick<Clock, 'sleep'> = systemClock) {

@@ -56,7 +56,7 @@ export function createPressure(
 
 const mb = (bytes: number): number => Math.ceil(bytes / 2 ** 20);
 
-/** Such a pod is under pressure from its start on, and no client can get in. */
+/** Warns of too little memory. Such a pod is under pressure from its start on, and no client can get in. */
 function warnOfShortage(
   memory: Memory,
   { PRESSURE_REFUSE_PERCENT, MEMORY_LIMIT_MB }: Config,

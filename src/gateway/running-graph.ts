@@ -30,7 +30,7 @@ export interface RunningGraph {
 
 /** Makes what a graph becomes. What all graphs of a gateway share is in here. */
 export class GraphMaker {
-  /** Of all executions, of this graph and of those before. */
+  /** The bounds of all executions, those of the graphs before included. */
   readonly bounds: ExecutionBounds;
   readonly #basics: Basics;
   /** Codes of errors, which authors of graphs choose. */

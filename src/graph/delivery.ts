@@ -14,7 +14,7 @@ export function deliveryOf({ conflateBy, throttleMs, onSlow }: DeliverySyntax): 
   };
 }
 
-/** As GraphQL IDs are compared, a number equals its text. Absent is null; both differ from the text "null". */
+/** Returns the value as text. A number equals its text, as GraphQL IDs are compared. Absent is null; both differ from the text "null". */
 function keyIn(event: Event, path: readonly string[]): string {
   const value = jsonAt(event, path);
   return JSON.stringify(typeof value === 'number' ? String(value) : (value ?? null));

@@ -43,7 +43,7 @@ export interface Requirement {
   readonly path: readonly string[];
   /** `in`: the value is one of the operands. Else it stands so to the only one, a number or a text, and is of its type. */
   readonly operator: 'in' | 'gt' | 'gte' | 'lt' | 'lte';
-  /** As events contain them. */
+  /** The operands as events contain them. */
   readonly operands: readonly unknown[];
 }
 

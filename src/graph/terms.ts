@@ -9,7 +9,7 @@ import type { Condition } from './filter/syntax.ts';
 export interface Terms {
   readonly filter: string;
   readonly access: string;
-  /** Of the field's arguments, since a client that leaves one out means its default. */
+  /** The default values of the field's arguments, since a client that leaves one out means its default. */
   readonly defaults: string;
   /** Which events may be left out. */
   readonly delivery: string;

@@ -79,7 +79,7 @@ async function stateOf(folder: string, depth = 0): Promise<string> {
   return states.join('');
 }
 
-/** Such as `..data` of a ConfigMap, to which the files beside it link. */
+/** Tells whether changes of it are ignored, as those of `..data` of a ConfigMap, to which the files beside it link. */
 function isLeftOut(name: string): boolean {
   return name.startsWith('.') || name === 'node_modules';
 }

@@ -58,7 +58,7 @@ export class DeliveryOrder {
   #size = 0;
   /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
   #next: Map<Subscriber, number> | undefined;
-  /** Those that want to know when there is room. Made when it is needed. */
+  /** The waits of those that want to know when there is room. Made when it is needed. */
   #waits: Wait[] | undefined;
   /** Deliveries that are not counted yet. */
   #delivered = 0;

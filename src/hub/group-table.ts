@@ -2,7 +2,7 @@ import { shortened } from '../support/shortened.ts';
 import { Table } from '../support/table.ts';
 import type { ExecutionCosts } from './execution-costs.ts';
 
-/** Of a group since it was made, except where it says otherwise. */
+/** What a group has had since it was made, except where it says otherwise. */
 export interface GroupCounts {
   /** Its channels have been joined. */
   readonly live: boolean;
@@ -33,7 +33,7 @@ const MAX_TEXT = 500;
 
 const MAX_NAME = 100;
 
-/** Of the channels of one group, and of the paths that split it. */
+/** The most channels of one group, and paths that split it, that are listed. */
 const MAX_LISTED = 5;
 
 /** The groups of a hub as a table, however many there are. */

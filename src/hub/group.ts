@@ -65,7 +65,7 @@ export class Group {
     return this.#plan;
   }
 
-  /** Of its subscribers, those that are being resumed included. */
+  /** The number of its subscribers. It includes those that are being resumed. */
   get size(): number {
     return this.#subscribers.size + (this.#resuming?.size ?? 0);
   }

@@ -54,7 +54,7 @@ export class HeldDocuments {
   }
 }
 
-/** Of strings with spaces this is more than they take. */
+/** Estimates the memory of a document's tokens. Strings with spaces take less. */
 function bytesOf({ query }: Parsed): number {
   let words = 0;
   let isIn = false;

@@ -91,7 +91,7 @@ export function variablesSize(key: string): number {
 const OBJECT = '{'.charCodeAt(0);
 const LIST = '['.charCodeAt(0);
 
-/** Of a cap that all clients of a pod have in common: the client has done nothing wrong, and may try again. */
+/** Refuses for a cap that all clients of a pod have in common: the client has done nothing wrong, and may try again. */
 export function podFull(message: string): GraphQLError {
   return new GraphQLError(`${message}. Try again later.`, { extensions: { code: 'POD_FULL' } });
 }

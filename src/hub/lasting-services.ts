@@ -19,11 +19,11 @@ export interface LastingServices {
   readonly inHand: MessageInHand;
   /** For synchronous executions: see SharedExecution. */
   readonly late: FairLimiter;
-  /** Of the groups that subscribers resume in. */
+  /** The results of the groups that subscribers resume in. */
   readonly replayed: ReplayedResults;
   readonly heldBytes: HeldBytes<Throttle>;
   readonly dueThrottles: DueThrottles;
-  /** Of throttles. */
+  /** The timers of throttles. */
   readonly timers: Timers;
 }
 

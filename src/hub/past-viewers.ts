@@ -15,7 +15,7 @@ type Sequenced = Pick<PendingEvent, 'sequence'>;
  * event is finished with the viewers with which it began. Holds nothing while no event of that time is pending.
  */
 export class PastViewers {
-  /** Of each subscriber, oldest first. */
+  /** The past viewers of each subscriber, oldest first. */
   #past: Map<Subscriber, PastViewer[]> | undefined;
   #until = 0;
   /** Events before this one were no longer pending when those that only they need were let go. */

@@ -23,7 +23,7 @@ export class Renewals {
   readonly #from: RenewalServices;
   readonly #to: RenewalServices;
   readonly #outcomes = new Map<SubscriptionPlan, SubscriptionPlan | GraphQLError>();
-  /** Of each operation that is subscribed to: the field whose type has changed, or undefined. */
+  /** The field whose type has changed, or undefined, of each operation that is subscribed to. */
   readonly #changedFields = new Map<Operation, string | undefined>();
 
   /**

@@ -22,14 +22,14 @@ interface EventExtensions {
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
-  /** Of its event, if it may be left out for a later one; see `Delivery`. */
+  /** The key of its event, if it may be left out for a later one; see `Delivery`. */
   readonly key: string | undefined;
-  /** Of its event, if that is kept. */
+  /** The position of its event, if that is kept. */
   readonly #position: Message['h'];
   #cursor: string | undefined;
   #hasExtensions: boolean;
   #leftOut: LeftOut | undefined;
-  /** Of which this one is a copy, with what it supersedes. */
+  /** The result that this one is a copy of, with what it supersedes. */
   #shared: SerializedResult | undefined;
   #withCursor: SerializedResult | undefined;
   /** By what they tell. */
@@ -92,7 +92,7 @@ export class SerializedResult {
     return this.#leftOut?.of(subscriber) ?? 0;
   }
 
-  /** Of its event, if that is kept: a client that has got this result resumes from there. */
+  /** The cursor of its event, if that is kept: a client that has got this result resumes from there. */
   get cursor(): string | undefined {
     if (this.#position === undefined) return undefined;
     const [epoch, sequence] = this.#position;

@@ -38,7 +38,7 @@ export interface GroupParts {
   readonly isReplay: boolean;
   /** Connections are about to be closed: no execution waits for a place, or for a turn of the event loop. */
   readonly isAtOnce: boolean;
-  /** Of all groups. */
+  /** The results of all groups. */
   readonly replayed: ReplayedResults;
   readonly metrics: Metrics;
   /** Paths of viewers, for a metric's label. */

@@ -14,10 +14,10 @@ export interface SubscriptionPlan {
   readonly operation: Operation;
   /** Tells the group from the others of the same operation: see `variablesKey`. */
   readonly key: string;
-  /** As the client sent them, but only those that the operation declares; deep-frozen. */
+  /** The variables as the client sent them, but only those that the operation declares; deep-frozen. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly topic: string;
-  /** Of the topic, each once. */
+  /** The channels of the topic, each once. */
   readonly channels: readonly string[];
   /** The subscription field. */
   readonly field: string;

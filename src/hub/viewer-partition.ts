@@ -24,7 +24,7 @@ export class ViewerPartition {
     return this.#buckets.get(this.reads.valuesIn(viewer)) ?? new Set();
   }
 
-  /** Of buckets. */
+  /** The number of buckets. */
   get size(): number {
     return this.#buckets.size;
   }

@@ -24,7 +24,7 @@ interface Parts {
   readonly spans?: EventSpans | undefined;
 }
 
-/** Of events that are sampled and not done with; undefined if there were none. */
+/** The spans of events that are sampled and not done with; undefined if there were none. */
 type OpenSpans = Map<KafkaRecord, EventSpan> | undefined;
 
 /**
@@ -46,10 +46,10 @@ export class Chunk {
   /** Its last record. */
   readonly last: KafkaRecord | undefined;
   readonly #events: readonly (RoutedEvent | Tombstone)[];
-  /** Those that Kafka has not acknowledged yet. */
+  /** Dead letters that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
   readonly #spans: OpenSpans;
-  /** Those that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
+  /** Publications that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
   #publications: readonly Publication[] | undefined;
   #attempt: Promise<void> = Promise.resolve();
 
@@ -119,7 +119,7 @@ export class Chunk {
     return this.#attempt;
   }
 
-  /** As the last `deliver` has returned it. */
+  /** The promise that the last `deliver` has returned. */
   get attempt(): Promise<void> {
     return this.#attempt;
   }
@@ -132,7 +132,7 @@ export class Chunk {
     this.#deadLetters = [];
   }
 
-  /** Those by which its events are routed, each once. */
+  /** The channels by which its events are routed, each once. */
   get channels(): readonly string[] {
     const channels = new Set<string>();
     for (const event of this.#events) {
@@ -240,7 +240,7 @@ function fail(spans: OpenSpans, { record, error }: DeadLetter): void {
   spans?.delete(record);
 }
 
-/** Those of one event follow each other, with the same source. */
+/** Tells that events are published. The publications of one event follow each other, with the same source. */
 function tracePublished(topic: string, publications: readonly Publication[], trace: EventTracer): void {
   for (const [index, { source, deletes }] of publications.entries()) {
     if (source === undefined || deletes !== undefined || source === publications[index - 1]?.source) continue;

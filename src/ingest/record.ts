@@ -8,7 +8,7 @@ export type RawHeaders = Readonly<Record<string, HeaderValue | HeaderValue[] | u
 /** One Kafka record: what producers and kafkajs call a message. */
 export interface KafkaRecord {
   readonly topic: string;
-  /** Of the topic, as Kafka has it: one that is made anew under the same name has another. Undefined: not known. */
+  /** The id that Kafka has for the topic: one that is made anew under the same name has another. Undefined: not known. */
   readonly topicId: string | undefined;
   readonly partition: number;
   readonly offset: number;

@@ -50,7 +50,7 @@ export class Memory {
   }
 }
 
-/** As the control group says, of version 1 or 2. Where it has none, Node.js says 0, undefined, or more than there is. */
+/** The limit that the control group has, of version 1 or 2. Where it has none, Node.js says 0, undefined, or more than there is. */
 function limitOfContainer(): number {
   const constrained = process.constrainedMemory() as number | undefined;
   return constrained === undefined || constrained === 0 ? totalmem() : Math.min(constrained, totalmem());

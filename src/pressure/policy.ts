@@ -7,7 +7,7 @@ export const SOURCES = ['heap', 'memory', 'resident', 'waiting', 'loop'] as cons
 
 export type Source = (typeof SOURCES)[number];
 
-/** Of each source the share of its limit that is in use: at 1 there is no more. */
+/** The share of its limit that each source uses. At 1 there is no more. */
 export type Sample = Readonly<Record<Source, number>>;
 
 /** 0: none. From 1 on new connections are refused, from 2 on nothing is consumed, at 3 sockets are shed. */
@@ -88,7 +88,7 @@ export function hasGrown({ level }: PressureState, sample: Sample, collected: Sa
   return level === 3 && COLLECTED.some((source) => sample[source] - collected[source] >= MARGIN);
 }
 
-/** Of the sources that can raise a level so high, the one that uses the largest share of its limit. */
+/** The source that uses the largest share of its limit, among those that can raise a level so high. */
 export function fullest(sample: Sample, level: Level): Source {
   return SOURCES.filter((source) => HIGHEST[source] >= Math.max(1, level)).reduce((most, source) =>
     sample[source] > sample[most] ? source : most,

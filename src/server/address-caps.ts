@@ -52,7 +52,7 @@ export class AddressCaps implements AdmissionCheck {
   readonly #options: AddressCapsOptions;
   readonly #rate: ConnectionRate;
   readonly #tallies = new Map<string, AddressTally>();
-  /** Those without connections, kept until their rate is forgotten anyway. */
+  /** Addresses without connections, which are kept until their rate is forgotten anyway. */
   readonly #idle = new Set<AddressTally>();
 
   constructor(options: AddressCapsOptions) {

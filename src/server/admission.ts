@@ -25,7 +25,7 @@ export interface AdmissionCheck {
 export interface HttpRefusal {
   readonly status: number;
   readonly message: string;
-  /** Of a GraphQL error, which the body is then. */
+  /** The code of a GraphQL error, which the body is then. */
   readonly code?: string;
   /** Seconds. */
   readonly retryAfter?: number;

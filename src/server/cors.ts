@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { OriginCheck } from './origin-check.ts';
 
-/** Those that clients of GraphQL send, for a preflight that names none. */
+/** The headers that clients of GraphQL send, for a preflight that names none. */
 const USUAL_HEADERS = 'authorization, content-type';
 
 /** What a page may read of a response beyond what every page may. */
@@ -27,12 +27,12 @@ export class Cors {
     this.#check = check;
   }
 
-  /** Of the response to a request, whatever comes of it. */
+  /** The headers of the response to a request, whatever comes of it. */
   headersFor(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     return { ...this.#origin(headers), vary: 'Origin', 'access-control-expose-headers': EXPOSED_HEADERS };
   }
 
-  /** Of the response to a preflight request. */
+  /** The headers of the response to a preflight request. */
   preflightFor(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     return {
       ...this.#origin(headers),

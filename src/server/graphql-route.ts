@@ -14,7 +14,7 @@ import { queryOf, type Handle, type Route } from './router.ts';
 /** Path of GraphQL, over WebSocket, POST and GET. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** Those of which a query by GET has at least one. */
+/** The parameters of which a query by GET has at least one. */
 const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
 
 export interface GraphqlOptions {

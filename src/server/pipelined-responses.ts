@@ -25,7 +25,7 @@ interface Connection {
 /** A connection may have responses that wait up to such a part of what is left for all. */
 const SHARES = 10;
 
-/** As the reply to it, a request goes to another protocol: the parser leaves the rest of what has been read. */
+/** A return value of the parser's callback. The parser takes it for a request of another protocol, and leaves the rest of what has been read. */
 const UPGRADED = 2;
 
 /** Requests of one connection that have no whole response yet. */
@@ -167,7 +167,7 @@ function unreadOf(connection: Connection, responses: Iterable<ServerResponse>): 
   return bytes;
 }
 
-/** As Node.js does with the first. */
+/** Does for a response that waits what Node.js does for the first. */
 function close(response: ServerResponse): void {
   response.destroy();
   response.emit('close');

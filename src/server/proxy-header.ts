@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 export interface ProxyHeader {
   /** Bytes. */
   readonly length: number;
-  /** Of the client; undefined if the proxy connects for itself, as for a health check, or does not know. */
+  /** The client's address; undefined if the proxy connects for itself, as for a health check, or does not know. */
   readonly address: string | undefined;
 }
 

@@ -15,9 +15,9 @@ export interface TableQuery {
 }
 
 export interface Listing {
-  /** Of all items. */
+  /** The number of all items. */
   readonly count: number;
-  /** Of the items that fit the search. */
+  /** The number of items that fit the search. */
   readonly matching: number;
   /** The first of these. */
   readonly rows: readonly object[];
@@ -43,7 +43,7 @@ const WORK_PER_TURN = 2_000;
 /** Searching so many characters is as much work as the key of an item. */
 const CHARACTERS = 100;
 
-/** Of the text of one item: what is behind is not searched. */
+/** The part of one item's text that is searched, in characters. */
 const MAX_SEARCHED = 2_000;
 
 /**

@@ -74,7 +74,7 @@ export class Turns {
   readonly #queues = new Map<TurnTaker, LinkedQueue<Job>>();
   /** Owners in the order of their turns. */
   readonly #ready = new Set<TurnTaker>();
-  /** Of owners past their share. */
+  /** The timers of owners past their share. */
   readonly #naps = new Map<TurnTaker, NodeJS.Timeout>();
   /** ms that jobs have taken in this turn of the event loop. */
   #spent = 0;

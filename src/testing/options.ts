@@ -20,7 +20,7 @@ export interface TestGatewayOptions {
   readonly now?: number;
 }
 
-/** Of one subscription or query. */
+/** The options of one subscription or query. */
 export interface AskOptions {
   /** @default that of the gateway */
   readonly viewer?: object;

@@ -8,7 +8,7 @@ import type { JsonParse } from './json-parse.ts';
 export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionResult<Data>> {
   /** All that it has got, in order. */
   readonly results: ExecutionResult<Data>[];
-  /** Those that have been iterated over. */
+  /** The number of results that have been iterated over. */
   #taken = 0;
   #isOver = false;
   /** Calls of `next` that wait, oldest first. */

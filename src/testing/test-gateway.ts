@@ -64,7 +64,7 @@ export interface Sandbox {
   readonly parse: JsonParse;
 }
 
-/** Of the sandboxes: a graph is loaded anew for each test file, as all other modules of a test are. */
+/** The graphs of the sandboxes: a graph is loaded anew for each test file, as all other modules of a test are. */
 const graphs = new WeakMap<Sandbox, Map<string, Promise<LoadedGraph>>>();
 
 function graphFor(folder: string, sandbox: Sandbox | undefined): Promise<LoadedGraph> {

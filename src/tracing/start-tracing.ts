@@ -16,7 +16,7 @@ export interface RunningTracing {
   stop(): Promise<void>;
 }
 
-/** Of the tracer, and of the service where no variable names it. */
+/** The name of the tracer, and of the service where no variable names it. */
 const NAME = 'sluice';
 
 /** What the SDK has to say, such as that a collector is away, comes every few seconds. */

@@ -32,7 +32,7 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: SpanIds): str
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** As log lines and exemplars have them. */
+/** The ids that log lines and exemplars have. */
 export interface LoggedIds {
   readonly trace_id: string;
   readonly span_id: string;
@@ -44,7 +44,7 @@ export function loggedIds(traceparent: string | undefined): LoggedIds | undefine
   return ids && { trace_id: ids.traceId, span_id: ids.spanId };
 }
 
-/** Of HTTP or Kafka. What is repeated says nothing. */
+/** Reads headers of HTTP or Kafka. A repeated header says nothing. */
 export function givenTrace(headers: Readonly<Record<string, unknown>>): GivenTrace {
   return { traceparent: valueOf(headers['traceparent']), tracestate: valueOf(headers['tracestate']) };
 }

@@ -7,13 +7,13 @@ type RedisPlace =
       readonly master: string;
     }
   | {
-      /** Of a cluster: some that are asked for the others. */
+      /** Some nodes of a cluster, which are asked for the others. */
       readonly nodes: readonly Address[];
       /** Topics whose channels are spread over several slots. They have no history. */
       readonly spread?: ReadonlySet<string>;
     }
   | {
-      /** Of a node of a cluster. */
+      /** The address of a node of a cluster. */
       readonly address: Address;
     };
 
@@ -39,7 +39,7 @@ export interface RedisCredentials {
 }
 
 export type RedisAccess = RedisPlace & {
-  /** Of Redis and Sentinel; a URL says it by `rediss:`. */
+  /** Whether Redis and Sentinel are reached by TLS. A URL says it by `rediss:`. */
   readonly tls?: boolean;
   /** Called before each attempt to connect. Must not throw. Default: none. */
   readonly credentials?: () => RedisCredentials;

@@ -20,7 +20,7 @@ type WrittenPartition = readonly [
 ];
 type WrittenTopic = readonly [topic: string, count: number, partitions: readonly WrittenPartition[]];
 
-/** As publishers say it over the bus: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0,5]]]]`. */
+/** Returns the text by which publishers tell positions over the bus: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0,5]]]]`. */
 export function writePositions(topics: readonly ConsumedTopic[]): string {
   const written = topics.map(({ topic, count, partitions }): WrittenTopic => {
     const each = partitions.map((one): WrittenPartition => {

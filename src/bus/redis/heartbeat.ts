@@ -65,7 +65,7 @@ export class Heartbeat {
   #joined: string | undefined;
   /** Aborts when the connection is lost. */
   #lost = new AbortController();
-  /** Of the server at the last heartbeat over this connection. */
+  /** The server's replication id at the last heartbeat over this connection. */
   #replicationId: string | undefined;
   #beats = 0;
   #isSending = false;

@@ -12,7 +12,7 @@ import type { BusNames } from './names.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicListener } from './topic-listener.ts';
 
-/** As long as the connection to Redis is not there, history is tried to be read so often, for so long. */
+/** Reading history is tried again at this interval, and so many times, while the connection to Redis is down. */
 const RETRY_MS = 100;
 const LONGEST_MS = 30_000;
 

@@ -46,7 +46,7 @@ export function isRefusal(thrown: unknown): boolean {
 export abstract class IoredisConnection {
   protected readonly redis: Redis;
   readonly #sentinels: Sentinels | undefined;
-  /** Of the last attempt to connect, as a Sentinel has named it. */
+  /** The master that a Sentinel has named for the last attempt to connect. */
   #master: string | undefined;
 
   /** @param name in the log */

@@ -15,7 +15,7 @@ interface Masters {
 /** Between two attempts to learn where the master is. */
 const AGAIN_MS = 400;
 
-/** As ioredis knows an attempt that has been given up. */
+/** The message by which ioredis rejects an attempt that has been given up. */
 const CLOSED = 'Connection is closed.';
 
 /**

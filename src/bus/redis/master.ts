@@ -48,7 +48,7 @@ export class Master {
   #isMaster = false;
   /** Whether Redis permits to ask which server it is. */
   #inspects = true;
-  /** Of the server that is known to hold what this pod has published. */
+  /** The replication id of the server that is known to hold what this pod has published. */
   #replicationId: string | undefined;
   #wasReached = false;
   /** Aborts when the connection is lost. */

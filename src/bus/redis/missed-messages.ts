@@ -42,7 +42,7 @@ interface Heard {
 interface BeforeLoss {
   /** How far it had been heard. */
   readonly heard: HeardTopic;
-  /** Of listeners who may miss something. */
+  /** Channels whose listeners may miss something. */
   readonly channels: Set<string>;
 }
 
@@ -92,9 +92,9 @@ export class MissedMessages {
   readonly #held = new Map<string, Held>();
   /** How far all has been heard, once nothing is held. */
   #positions = new HeardPositions();
-  /** As it was when it was last known that this pod listens where others publish. */
+  /** The positions when it was last known that this pod listens where others publish. */
   #confirmed = new HeardPositions();
-  /** As it was when this pod last heard its own heartbeat. */
+  /** The positions when this pod last heard its own heartbeat. */
   #atBeat = new HeardPositions();
   #lostAt = -Infinity;
   /** By topic; those of which it is known. */

@@ -58,7 +58,7 @@ export class OwnChannels {
     }
   }
 
-  /** As there may be no heartbeat yet, the attempt itself shows if the connection is only half open. */
+  /** The attempt itself shows if the connection is only half open, since there may be no heartbeat yet. */
   async #attempt(channel: string, listener: Listener): Promise<void> {
     const { listening, isReading, clock, timing, log, signal } = this.#options;
     const joining = listening.join(channel, listener);

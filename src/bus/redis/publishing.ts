@@ -16,7 +16,7 @@ import { TopicVersions } from './topic-versions.ts';
 interface PublishingOptions {
   readonly connection: CommandConnection;
   readonly names: BusNames;
-  /** Of the topics that have one. */
+  /** The histories of the topics that have one, by topic. */
   readonly histories: ReadonlyMap<string, TopicHistory>;
   /** Tells the versions of this pod from those of others. */
   readonly pod: string;
@@ -30,11 +30,11 @@ interface PublishingOptions {
 
 /** What Redis says to a listener. */
 interface Probe {
-  /** Of each topic; null for one without. */
+  /** The version of each topic; null for a topic without one. */
   readonly versions: ReadonlyMap<string, string | null>;
   /** How many listeners the message has reached. */
   readonly receivers: number;
-  /** Of the server; undefined where Redis does not tell it. */
+  /** The server's replication id; undefined where Redis does not tell it. */
   readonly replicationId: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { RedisLinkOptions } from './redis-link-options.ts';
 import { RedisLink } from './redis-link.ts';
 
 export interface RedisBusOptions extends Omit<RedisLinkOptions, 'names' | 'metrics' | 'consumption'> {
-  /** Of all names of channels and keys. */
+  /** The prefix of all names of channels and keys. */
   readonly prefix: string;
   readonly lingerMs: number;
   /** Lingering ones included. Default: no limit. */

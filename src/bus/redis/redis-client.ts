@@ -11,7 +11,7 @@ export const MAX_RETRY_MS = 400;
 /** Without an option of which ioredis wants to know at compile time. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** Of a Sentinel: the others tell the same. */
+/** The time that a Sentinel has to answer. The others tell the same. */
 const SENTINEL_TIMEOUT_MS = 1_000;
 
 /** What differs between connections. */

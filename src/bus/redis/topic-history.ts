@@ -65,7 +65,7 @@ export class TopicHistory {
   readonly passedOver: PassedOver;
   readonly #options: TopicHistoryOptions;
   #settings: HistorySettings;
-  /** Those that this pod is subscribed to. */
+  /** The channels that this pod is subscribed to. */
   readonly #channels = new Set<string>();
   readonly #acknowledged = new AcknowledgedOffsets();
   /** Channels that wait, and that others may be added to. */
@@ -300,7 +300,7 @@ export class TopicHistory {
   }
 }
 
-/** As history scripts name it. */
+/** Returns the partition by the name that history scripts have for it. */
 function partitionOf({ source }: Publication): string {
   return `offset:${source?.topicId ?? ''}:${source?.partition ?? ''}`;
 }

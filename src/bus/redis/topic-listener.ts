@@ -67,7 +67,7 @@ export class TopicListener {
   readonly #joined = new Map<string, HistoryPosition | undefined>();
   /** All messages up to it have been passed on. */
   #position: HistoryPosition | undefined;
-  /** Of the last message: the same event may be on its way on other channels. */
+  /** The sequence of the last message. The same event may be on its way on other channels. */
   #lastSequence = -1;
   readonly #lastChannels: string[] = [];
   /** Called once what was held has been passed on. */

@@ -35,10 +35,10 @@ interface Followed extends Way {
   isTold: boolean;
 }
 
-/** Those that have ended are kept for a while, since a throttle may deliver them later. */
+/** The number of events that are followed. Those that have ended are kept for a while, since a throttle may deliver them later. */
 const MAX_FOLLOWED = 1_000;
 
-/** Of one group, for one event. */
+/** The errors that are kept of one group for one event. */
 const MAX_ERRORS = 3;
 
 const SKIPPED_PERIOD_MS = 1_000;

@@ -5,7 +5,7 @@ import type { EventPlace, PassedOverReason, TracedGroup } from '../../events/tra
 /** What one event has met on its way, as far as it is known. */
 export interface Way {
   readonly place: EventPlace;
-  /** As text; null: it has none, or it is not known. */
+  /** The key as text; null: it has none, or it is not known. */
   readonly kafkaKey: string | null;
   routed: RoutedWay | undefined;
   passedOver: PassedOverReason | undefined;
@@ -25,7 +25,7 @@ export interface RoutedWay {
 export interface GroupWay {
   readonly group: TracedGroup;
   subscribers: number;
-  /** Those that the filter has let it through for. */
+  /** The number of subscribers that the filter has let it through for. */
   passing: number;
   executions: number;
   /** Errors of results, the first ones. */

@@ -48,7 +48,7 @@ export function costError(what: keyof typeof COST_CODES, limit: number, value?: 
   );
 }
 
-/** Of a list without bound the cost would tell nothing: it is no number that the client has sent. */
+/** Refuses a list without bound. Its cost would tell nothing: it is no number that the client has sent. */
 function unboundedError({ field, slicing }: SizedList, limit: number): GraphQLError {
   return new GraphQLError(
     `${field} has no bound: expected a number for one of its arguments ${slicing.join(', ')}, got none (@listSize, MAX_COST).`,

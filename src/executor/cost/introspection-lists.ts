@@ -43,7 +43,7 @@ function possible(schema: GraphQLSchema, type: GraphQLNamedType): number {
   return isUnionType(type) || isInterfaceType(type) ? schema.getPossibleTypes(type).length : 0;
 }
 
-/** Of the lists that are not empty, at least 1. */
+/** The average of the lists that are not empty, at least 1. */
 function average(lengths: readonly number[]): number {
   const filled = lengths.filter((length) => length > 0);
   if (filled.length === 0) return 1;

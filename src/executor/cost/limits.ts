@@ -4,7 +4,7 @@ import { COST_SETTINGS } from '../../config/settings/cost.ts';
 export interface CostLimits {
   /** Tokens of one document. */
   readonly tokens: number;
-  /** Of all operations of one document. */
+  /** The fields of all operations of one document. */
   readonly fields: number;
   readonly depth: number;
   readonly aliases: number;

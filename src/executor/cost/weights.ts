@@ -35,12 +35,12 @@ export interface ListSize {
 
 /** What one field costs, apart from what is selected below it. */
 export interface FieldWeight {
-  /** Of calling its resolver. */
+  /** The weight of calling its resolver. */
   readonly call: number;
   readonly arguments: ReadonlyMap<string, number>;
-  /** Of each object that it returns. */
+  /** The weight of each object that it returns. */
   readonly item: number;
-  /** Of each object of a list that has a size. */
+  /** The weight of each object of a list that has a size. */
   readonly sizedItem: number;
   readonly list: ListSize | undefined;
 }
@@ -58,7 +58,7 @@ export class Weights {
   readonly haveSlices: boolean;
   readonly #schema: GraphQLSchema;
   readonly #known = new WeakMap<Field, FieldWeight>();
-  /** Of a field of an interface: those of the types that implement it. */
+  /** For a field of an interface, the fields of the types that implement it. */
   readonly #implementing = new Map<Field, readonly Field[]>();
 
   constructor(schema: GraphQLSchema) {

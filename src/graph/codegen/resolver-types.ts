@@ -31,7 +31,7 @@ const PACKAGES = ['core', 'typescript', 'typescript-resolvers'].map((name) => `@
 
 const SOURCE = 'SourceOf';
 
-/** Of TypeScript, for what {@link sourcesOf} returns. */
+/** The TypeScript of what {@link sourcesOf} returns. */
 const SOURCE_TYPE = `
 /** What the resolvers of a type get: the fields that have one may be missing. */
 type ${SOURCE}<T, Resolved extends keyof T> = Omit<T, Resolved> & Partial<Pick<T, Resolved>>;

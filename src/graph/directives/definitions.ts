@@ -140,7 +140,7 @@ const AUTHORS_SDL = /* GraphQL */ `
   scalar EventFilter
 `;
 
-/** Of the GraphQL cost directives specification. A schema that was written for it declares them itself. */
+/** The GraphQL cost directives specification has these. A schema that was written for it declares them itself. */
 const COST_SDL = /* GraphQL */ `
   "What a field or an argument costs, or each object of a type; fields that return objects, and objects of a list with @listSize, cost 1 without it."
   directive @cost(weight: String!) on ARGUMENT_DEFINITION | ENUM | FIELD_DEFINITION | OBJECT | SCALAR

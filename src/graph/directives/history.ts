@@ -5,7 +5,7 @@ import { placeOf, type Findings, type Place } from '../diagnostic.ts';
 /** Most of each: events of a channel, which Redis reads as a whole while nothing else runs in it, and a day. */
 const MOST = { size: 10_000, ttl_seconds: 86_400 } as const;
 
-/** Of a topic that is kept for `replay` alone. */
+/** For how long a topic is kept that is kept for `replay` alone. */
 const REPLAY_TTL_MS = MOST.ttl_seconds * 1_000;
 
 type Part = keyof typeof MOST;

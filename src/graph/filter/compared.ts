@@ -43,7 +43,7 @@ function outcomeText(outcome: Ternary, isNegated: boolean): Compared['outcome'] 
   return outcome === YES || outcome === NO ? 'fails' : 'unknown';
 }
 
-/** As the schema has it; null for a literal, which is its value. */
+/** Returns the operand's name in the schema; null for a literal, which is its value. */
 function nameOf(operand: Operand): string | null {
   if (operand.kind === 'argument') return `$${operand.name}`;
   return operand.kind === 'viewer' ? ['$viewer', ...operand.path].join('.') : null;

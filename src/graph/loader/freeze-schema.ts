@@ -1,6 +1,6 @@
 import { GraphQLObjectType, isAbstractType, isEnumType, validateSchema, type GraphQLSchema } from 'graphql';
 
-/** Of no schema: to ask for what graphql-js keeps of an abstract type. */
+/** A type of no schema, to ask for what graphql-js keeps of an abstract type. */
 const NONE = new GraphQLObjectType({ name: 'None', fields: {} });
 
 /**

@@ -66,7 +66,7 @@ function isGraphCode(url: string): boolean {
   return isInGraph(url) && !url.includes('/node_modules/');
 }
 
-/** Of a link, where it leads now: Node.js would take it to lead where it has led before. */
+/** Returns where a link leads now: Node.js would take it to lead where it has led before. */
 function targetOf(specifier: string, parent: string): string {
   if (!isRelative(specifier)) return specifier;
   const url = new URL(specifier, parent);

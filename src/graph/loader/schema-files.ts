@@ -16,7 +16,7 @@ import { nearest } from '../../support/nearest.ts';
 import { listed, placeOfError, startOf, type Findings } from '../diagnostic.ts';
 import { withGatewaySchema } from '../directives/definitions.ts';
 
-/** Of a graph with one. What has no place of its own is reported there. */
+/** The main file of a graph's schema. What has no place of its own is reported there. */
 export const SCHEMA_FILE = 'schema.graphql';
 
 /**

@@ -17,7 +17,7 @@ interface Found {
   readonly starts: ReadonlyMap<string, number>;
   /** Events behind that which are left out. */
   readonly deleted: Deleted;
-  /** As many are there as are wanted, or as there are. */
+  /** Whether there are as many as are wanted, or as the bus has. */
   readonly isWhole: boolean;
 }
 

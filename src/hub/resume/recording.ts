@@ -13,7 +13,7 @@ export interface RecordedMessage {
 
 /** What the bus has kept of a channel. */
 export interface KeptRecord {
-  /** Of the topic when the bus was asked. */
+  /** The position of the topic when the bus was asked. */
   readonly position: HistoryPosition;
   /** How many messages of a channel the bus keeps, at least. */
   readonly size: number;
@@ -37,7 +37,7 @@ export interface KeptRecord {
  */
 export class Recording {
   #room: RecordingRoom;
-  /** Of all its messages; undefined until what the bus has kept is there. */
+  /** The epoch of all its messages; undefined until what the bus has kept is there. */
   #epoch: string | undefined;
   #from = Infinity;
   /** What was carried up to there has been there, and may not be any more. */

@@ -15,7 +15,7 @@ export interface RecordingServices {
   readonly room?: ByteSource | undefined;
   /** Calls back once all messages have been taken that the bus has passed on. */
   readonly afterWaiting: (callback: () => void) => void;
-  /** As for what channels carry; undefined for a message of an unknown version. */
+  /** Decodes payloads as those of channels; undefined for a message of an unknown version. */
   readonly decode: (payload: Buffer | string) => Message | undefined;
 }
 
@@ -36,7 +36,7 @@ const FIRST_BYTES = 16 * 1024;
 /** A recording is kept so long after its last use, since clients that reconnect come one after the other: ms. */
 const KEPT_MS = 5_000;
 
-/** Of what the bus has kept; decoded in one turn of the event loop. */
+/** Bytes that are decoded in one turn of the event loop, of what the bus has kept. */
 const BYTES_PER_TURN = 128 * 1024;
 
 /** A channel that is interrupted so often while the bus is asked is not recorded. */

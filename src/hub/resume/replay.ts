@@ -50,7 +50,7 @@ export class Replay {
   /** Deleted events, which subscribers that begin with the last events do not get. All of a replay know of the same deletions. */
   readonly #deleted = new Deleted();
   readonly #replaying: Group;
-  /** Of the last message. */
+  /** The sequence of the last message. */
   #sequence: number;
   /** All have gone over; called once the last results have been delivered. */
   #finish: (() => void) | undefined;

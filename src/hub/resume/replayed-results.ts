@@ -33,7 +33,7 @@ const BYTES_PER_RESULT = 512;
 export class ReplayedResults {
   readonly #maxBytes: number;
   #byMessage = new WeakMap<Message, Map<SubscriptionPlan, SameReads[]>>();
-  /** Of all that were added since all were forgotten, those of messages that are gone included. */
+  /** Bytes of all results that were added since all were forgotten, also of messages that are gone. */
   #bytes = 0;
 
   constructor(maxBytes = MAX_BYTES) {

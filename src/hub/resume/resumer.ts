@@ -9,7 +9,7 @@ export interface Resumer {
   readonly leaving: AbortSignal;
   readonly epoch: string;
   sequence: number;
-  /** Of one that has begun with the last events of each channel: by channel, the sequence behind which these are. */
+  /** By channel, the sequence behind which its last events are. There for one that has begun with them. */
   readonly starts?: ReadonlyMap<string, number>;
   /** Events behind these that it does not get. */
   readonly deleted?: Deleted;

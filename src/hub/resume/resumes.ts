@@ -57,10 +57,10 @@ export class Resumes {
   readonly #recordings: Recordings;
   readonly #recorder: GroupRecorder;
   readonly #lastEvents: LastEvents;
-  /** Those whose channels are recorded. */
+  /** Subscribers whose channels are recorded, by group. */
   readonly #ready = new Map<Group, Ready[]>();
   readonly #running = new Set<Running>();
-  /** Of each group one at a time, so that what one has executed is there for the next. */
+  /** The one of each group that runs, so that what it has executed is there for the next. */
   readonly #active = new Map<Group, Running>();
   readonly #slow = new SlowResumers((group, resumer) => void this.#again(group, resumer));
   #isScheduled = false;

@@ -4,7 +4,7 @@ import type { Resumer } from './resumer.ts';
 /** How long until clients that are slow are looked at again: ms. */
 const SLOW_MS = 50;
 
-/** Those whose clients have yet to take what they were sent. */
+/** Subscribers whose clients have yet to take what they were sent. */
 export class SlowResumers {
   readonly #again: (group: Group, resumer: Resumer) => void;
   #waiting: { readonly group: Group; readonly resumer: Resumer }[] = [];

@@ -6,7 +6,7 @@
  */
 export class Arrivals {
   #count = 0;
-  /** Of each phase with an event, in order. */
+  /** The phases that have an event, in order. */
   readonly #phases: { readonly phase: number; readonly before: number }[] = [];
 
   /**

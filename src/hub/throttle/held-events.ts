@@ -9,7 +9,7 @@ import { LeftOutCounts } from './left-out.ts';
 export interface ThrottledEvent {
   readonly message: Message;
   readonly scope: EventScope;
-  /** Of the message, as it came. */
+  /** The bytes of the message as it came. */
   readonly bytes: number;
   /** See `Group.dispatch`. */
   isRecorded: boolean;
@@ -20,7 +20,7 @@ export interface HeldEvent extends ThrottledEvent {
   /** Its place among those of the interval. */
   readonly sequence: number;
   readonly key: string;
-  /** Of which it is the latest, by the values of the viewers: see `Bucket`. */
+  /** The slots in which it is the latest event, by the values of the viewers; see `Bucket`. */
   readonly latest: Map<string, Slot>;
 }
 
@@ -33,7 +33,7 @@ interface Slot {
   arrivals: Arrivals;
 }
 
-/** Those that one held event is for, and what it stands for. */
+/** The subscribers that one held event is for, and what it stands for. */
 export interface Recipients {
   readonly subscribers: ReadonlySet<Subscriber>;
   /** All others of the group. */

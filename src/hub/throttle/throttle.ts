@@ -54,7 +54,7 @@ interface ThrottleOptions extends Delivery {
 export class Throttle {
   readonly #options: ThrottleOptions;
   #held: HeldEvents | undefined;
-  /** Of an interval that is over, as far as they have not begun. */
+  /** The events of an interval that is over, as far as they have not begun. */
   #due: HeldEvents | undefined;
   /** Cancels the timer of the interval that runs. */
   #cancelTimer: (() => void) | undefined;

@@ -9,7 +9,7 @@ export interface LetterFilter {
   readonly since?: number | undefined;
   /** ms: of the message, before this time. */
   readonly until?: number | undefined;
-  /** Of the message, as UTF-8. */
+  /** The key of the message, as UTF-8. */
   readonly key?: string | undefined;
 }
 

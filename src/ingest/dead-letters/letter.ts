@@ -1,6 +1,6 @@
 import type { KafkaRecord, RawHeaders } from '../record.ts';
 
-/** Of a record in Kafka. */
+/** The place of a record in Kafka. */
 export interface Place {
   readonly topic: string;
   readonly partition: number;
@@ -11,15 +11,15 @@ export interface Place {
 export interface Letter {
   /** Where the message came from that could not be decoded; of a bad batch, its first one. */
   readonly origin: Place;
-  /** Of a bad batch, as its header said. Undefined for a single message. */
+  /** The last offset of a bad batch, as its header said. Undefined for a single message. */
   readonly lastOffset: number | undefined;
-  /** Of the message that could not be decoded, ms. Undefined: it had none, or it is a batch. */
+  /** The time of the message that could not be decoded, ms. Undefined: it had none, or it is a batch. */
   readonly time: number | undefined;
   /** A reason of DecodeError, or `bad_batch`. */
   readonly reason: string;
   /** The message was itself sent by a replay: `<topic>/<partition>/<offset>` of the one that was replayed. */
   readonly replayedFrom: string | undefined;
-  /** As it is in the dead-letter topic. */
+  /** The record in the dead-letter topic. */
   readonly record: KafkaRecord;
 }
 
@@ -37,7 +37,7 @@ export interface ReplayMessage {
 const OWN = 'sluice-';
 const REPLAYED_FROM = 'sluice-replayed-from';
 
-/** As Kafka allows them. */
+/** The names that Kafka allows. */
 const TOPIC = /^[\w.-]{1,249}$/;
 /** Anyone may write to a topic: what is printed to a terminal must not be able to control it. */
 const REASON = /^\w{1,100}$/;

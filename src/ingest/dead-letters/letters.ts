@@ -83,7 +83,7 @@ class Head {
   }
 }
 
-/** Those that are not at their ends. */
+/** Returns the heads that are not at their ends. */
 async function present(heads: readonly Head[]): Promise<readonly Head[]> {
   const filled = await Promise.all(heads.map((head) => head.fill()));
   return heads.filter((_, index) => filled[index]);

@@ -95,7 +95,7 @@ export class BatchProcessor {
       : this.#waiting.held(topic, partition);
   }
 
-  /** Of what is consumed. */
+  /** The times of what is consumed. */
   get times(): PartitionTimes {
     return this.#times;
   }

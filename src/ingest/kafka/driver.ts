@@ -49,7 +49,7 @@ export interface LogName {
 /** Records of one partition. */
 export interface RecordRange extends LogName {
   readonly partition: number;
-  /** Of the record before `from`. Undefined: not known. */
+  /** The epoch of the record before `from`. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   readonly from: number;
   /** The offset behind the last one. */
@@ -165,7 +165,7 @@ export interface RecordBatch {
 /** A record batch that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. */
 export interface BadBatch {
   readonly firstOffset: number;
-  /** As its header says, which may be damaged too. Undefined: it is not known where the next batch begins. */
+  /** The offset that its header says, which may be damaged too. Undefined: it is not known where the next batch begins. */
   readonly lastOffset: number | undefined;
   readonly error: Error;
 }
@@ -191,9 +191,9 @@ export interface PartitionPosition extends LogName {
   readonly partition: number;
   /** How many partitions the topic had when the member joined. */
   readonly partitions: number;
-  /** Of the record before the position. Undefined: not known. */
+  /** The epoch of the record before the position. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
-  /** Of the next record to be consumed. */
+  /** The offset of the next record to be consumed. */
   readonly position: number;
   /** Undefined until a fetch has told. */
   readonly highWatermark: number | undefined;

@@ -19,7 +19,7 @@ import type { KafkaDriver, LogName, PartitionPosition, RecordBatch, RecordRange 
 
 interface ReadAgainOptions {
   readonly driver: Pick<KafkaDriver, 'read'>;
-  /** As records are routed that are published. */
+  /** How records are routed: like those that are published. */
   readonly routing: Pick<PipelineOptions, 'topics' | 'prefix' | 'maxAgeSeconds' | 'now'>;
   /** A larger record is not decoded. */
   readonly maxRecordBytes: number;
@@ -153,7 +153,7 @@ function checkEpoch(record: KafkaRecord, expected: number | undefined): void {
     throw new Error(`expected record ${record.offset} of leader epoch ${expected}, got one of ${epoch}`);
 }
 
-/** Of other pods it is not known whether keys have held for them what the schema says: all is decoded. */
+/** Has all records decoded: whether keys have held for other pods what the schema says is not known. */
 function withoutKafkaKeys(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, Topic> {
   return new Map([...topics].map(([name, topic]) => [name, { ...topic, kafkaKey: undefined }]));
 }

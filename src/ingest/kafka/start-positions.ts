@@ -14,7 +14,7 @@ export interface TopicAtJoin {
   readonly topic: string;
   /** Undefined: brokers before 2.8 have none. */
   readonly topicId: string | undefined;
-  /** Of all partitions that exist. */
+  /** The positions of all partitions that exist. */
   readonly positions: readonly CommittedPosition[];
   /** The id of the bus that this pod publishes to. Undefined: none is known. */
   readonly bus?: string | undefined;

@@ -6,14 +6,14 @@ export interface KafkaSourceState {
   readonly connected: boolean;
   /** What the last consumer to crash has crashed of, or why there is none yet. */
   readonly lastError: string | undefined;
-  /** Those of this process. */
+  /** The partitions of this process. */
   readonly partitions: readonly PartitionState[];
 }
 
 export interface PartitionState {
   readonly topic: string;
   readonly partition: number;
-  /** Of the next record to be consumed; all before it are acknowledged and committed. */
+  /** The offset of the next record to be consumed; all before it are acknowledged and committed. */
   readonly position: number;
   /** The offset after the last record; undefined until a fetch has told. */
   readonly highWatermark: number | undefined;
@@ -40,7 +40,7 @@ export interface HeldBatch {
 }
 
 interface PartitionSigns {
-  /** Of the record at the position, or the one before it, ms since 1970; undefined if none has been seen. */
+  /** The time of the record at the position, or the one before it, ms since 1970; undefined if none has been seen. */
   readonly time: number | undefined;
   /** ms since 1970 */
   readonly now: number;

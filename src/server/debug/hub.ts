@@ -18,7 +18,7 @@ interface HubInspection {
 export interface Inspectable {
   readonly hub: { inspect(limit: number): HubInspection };
   readonly connections: { inspect(limit: number): unknown };
-  /** Of clients, where they are known. */
+  /** Clients' addresses, where they are known. */
   readonly addresses: { inspect(limit: number): unknown };
 }
 

@@ -16,5 +16,5 @@ export function workersState(workers: () => readonly WorkerState[]): Handle {
     sendJson(response, 200, { workers: workers() }, { 'cache-control': 'no-store' });
 }
 
-/** Of a pod that is one process. */
+/** The state of a pod that is one process. */
 export const soleWorker = workersState(() => [{ worker: 1, pid: process.pid, ready: true }]);

@@ -50,7 +50,7 @@ export class Connections {
   readonly pod = new PodTally();
   /** The connections that are not yet acknowledged. */
   readonly handshakes = new Set<ClientConnection>();
-  /** Of all of them, for operators. */
+  /** All connections, for operators. */
   readonly table: Table<ClientConnection>;
   #made = 0;
 

@@ -8,7 +8,7 @@ interface Waiting {
 /** A client that reads may have so much waiting for it, in a burst. */
 const FROM_BYTES = 64 * 1024;
 
-/** Of those for which more waits: many have to be shed soon, and a few may turn out to be enough. */
+/** The share of them that is shed at once: many have to be shed soon, and a few may turn out to be enough. */
 const SHARE = 1 / 3;
 
 /** The connections to be shed next: a share of those for which much waits, those for which most waits. */

@@ -37,7 +37,7 @@ export interface CappedConnection {
   /** Whose shares of the pod it takes: of its viewer, else of its address; undefined if neither is known. */
   readonly client: string | undefined;
   readonly open: boolean;
-  /** Of all its subscriptions, and of those that have just ended. Changed by OperationCaps only. */
+  /** The number of channels of all its subscriptions, and of those that have just ended. Changed by OperationCaps only. */
   channels: number;
   /** Bytes, likewise. */
   variables: number;

@@ -12,12 +12,12 @@ export interface RefusedSubscription {
   readonly at: number;
   /** Else it had been joined, and ended when its viewer was replaced. */
   readonly isNew: boolean;
-  /** As the client has got it. */
+  /** The message as the client has got it. */
   readonly message: string;
   readonly code: string;
 }
 
-/** Of one connection; the oldest gives way. */
+/** The number that is kept of one connection; the oldest gives way. */
 const MAX_REFUSED = 5;
 
 /** Names come from clients. */

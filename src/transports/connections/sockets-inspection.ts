@@ -4,9 +4,9 @@ import type { Tally } from './viewers.ts';
 
 export interface SocketsInspection {
   readonly count: number;
-  /** Those that are not yet acknowledged. */
+  /** The number of connections that are not yet acknowledged. */
   readonly handshakes: number;
-  /** Of all connections. */
+  /** The number of operations of all connections. */
   readonly operations: number;
   /** Viewers that `VIEWER_ID` identifies. */
   readonly viewers: number;

@@ -28,7 +28,7 @@ export class ViewerTally extends Tally {
     this.key = key;
   }
 
-  /** As the viewer has it. */
+  /** The id that the viewer has. */
   get id(): string {
     return this.key.slice(this.key.indexOf(' ') + 1);
   }

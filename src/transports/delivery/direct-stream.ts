@@ -13,7 +13,7 @@ interface Connected {
  */
 export class DirectStream {
   protected readonly stream: Duplex;
-  /** Of a TCP connection: Node.js's handle, and the file descriptor, which is valid as long as the stream has that handle. */
+  /** Node.js's handle and the file descriptor of a TCP connection. The descriptor is valid as long as the stream has that handle. */
   readonly #handle: Connected['_handle'];
   readonly #descriptor: number = -1;
 

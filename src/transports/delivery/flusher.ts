@@ -7,7 +7,7 @@ import type { SendQueue, SendQueueServices } from './send-queue.ts';
 /** Sockets written to in one turn, some 7 ms; the others follow in the next, after other work of the event loop. */
 const SOCKETS_PER_TURN = 1_024;
 
-/** Likewise for bytes, where results are large. */
+/** Bytes written in one turn: results may be large. */
 const BYTES_PER_TURN = 16 * 1024 * 1024;
 
 /**
@@ -16,7 +16,7 @@ const BYTES_PER_TURN = 16 * 1024 * 1024;
  */
 class FlushBatch {
   readonly sendQueues: SendQueue[] = [];
-  /** Of the events whose results are in it: when each was consumed, and when it was written to Kafka, ms. */
+  /** The times when the events were consumed whose results are in it, and when they were written to Kafka, ms. */
   readonly consumedAt: number[] = [];
   readonly producedAt: number[] = [];
   /** By index of their events, of those that are traced. Made when it is needed. */

@@ -7,7 +7,7 @@ export interface QueuedFrames {
   /** Index of the first that has not been written. */
   readonly next: number;
   readonly messages: readonly (SerializedResult | string)[];
-  /** As they stand in frames; empty beside a text. */
+  /** The ids as they stand in frames; empty beside a text. */
   readonly ids: readonly string[];
   /**
    * Called when frames are about to be written.

@@ -1,7 +1,7 @@
 /** The part of a SerializedResult that is written. */
 export interface FramedResult {
   readonly json: Buffer;
-  /** Of its event, if that is kept. ASCII. */
+  /** The cursor of its event, if that is kept. ASCII. */
   readonly cursor?: string | undefined;
 }
 

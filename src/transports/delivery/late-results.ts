@@ -4,7 +4,7 @@ import type { FrameFormat } from './frame-format.ts';
 
 /** A subscription of which results may be left out while its socket is slow. */
 export interface LateReceiver {
-  /** As it stands in frames. */
+  /** The id as it stands in frames. */
   readonly id: string;
   readonly onSlow: SlowPolicy;
   /** The result as the client is to be sent it. */
@@ -24,7 +24,7 @@ class LateResults {
   readonly #receiver: LateReceiver;
   readonly #format: FrameFormat;
   readonly #waiting = new Map<unknown, Late>();
-  /** Of events. */
+  /** The number of events. */
   #events = 0;
 
   constructor(receiver: LateReceiver, format: FrameFormat) {

@@ -6,7 +6,7 @@ import { PendingFrames } from './pending-frames.ts';
 
 /** One socket, as a send queue writes to it. */
 export interface FrameSink {
-  /** Of the wire that the client reads. */
+  /** The format of the wire that the client reads. */
   readonly format: FrameFormat;
   /** False from the moment that nothing may be written any more. */
   readonly open: boolean;
@@ -79,7 +79,7 @@ export class SendQueue {
     return (this.#queue?.bytes ?? 0) + (this.#late?.bytes ?? 0) + this.#sink.waitingBytes;
   }
 
-  /** Those of them that are copied for this socket alone: what waits here is mostly shared with others. */
+  /** The bytes that are copied for this socket alone: what waits here is mostly shared with others. */
   get copiedBytes(): number {
     return this.#sink.waitingBytes;
   }
@@ -211,7 +211,7 @@ export class SendQueue {
     }
   }
 
-  /** As much of what waits apart as is written together. */
+  /** Returns as much of what waits apart as is written together. */
   #nextLate(): PendingFrames | undefined {
     let queue: PendingFrames | undefined;
     while (queue === undefined || queue.bytes < MAX_BATCH_BYTES) {

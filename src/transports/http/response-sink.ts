@@ -8,7 +8,7 @@ import { EVENT_STREAM } from './event-stream.ts';
 import { MULTIPART } from './multipart.ts';
 import type { StreamWire } from './stream-wire.ts';
 
-/** Of all responses in chunks, so that they share their frames. */
+/** The formats of all responses in chunks, so that they share their frames. */
 const CHUNKED: ReadonlyMap<StreamWire, FrameFormat> = new Map(
   [EVENT_STREAM, MULTIPART].map((wire) => [wire, new ChunkedFrames(wire.format)]),
 );

@@ -7,7 +7,7 @@ export interface StreamWire {
   /** What operators know it by. */
   readonly name: string;
   readonly contentType: string;
-  /** Of the results of events. */
+  /** The format of the results of events. */
   readonly format: FrameFormat;
   /** What the body begins with. */
   opening(): string;
@@ -21,7 +21,7 @@ export interface StreamWire {
   closing(disconnect: Disconnect): string;
 }
 
-/** Of a response in that form. */
+/** The headers of a response in that form. */
 export function streamHeaders({ contentType }: StreamWire): OutgoingHttpHeaders {
   return {
     'content-type': contentType,

@@ -18,7 +18,7 @@ export interface RequestedSubscription {
   readonly extensions: SubscribeExtensions;
   readonly identity: Identity;
   readonly request: RequestHead;
-  /** Of the client; undefined if it is not known. */
+  /** The client's address; undefined if it is not known. */
   readonly address: string | undefined;
 }
 

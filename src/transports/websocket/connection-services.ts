@@ -23,7 +23,7 @@ export interface ConnectionServices<Owner extends ClientConnection> {
   readonly maxPayloadBytes: number;
   readonly rate: MessageRate;
   readonly unfinished: UnfinishedMessages;
-  /** Of all transports. */
+  /** The connections of all transports. */
   readonly connections: Connections;
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Owner>;

@@ -82,7 +82,7 @@ export class Connection
     connections.handshakes.add(this);
   }
 
-  /** As graphql-ws has it, which closes the connection if the client has offered no other. */
+  /** The protocol, chosen as by graphql-ws, which closes the connection if the client has offered no other. */
   get protocol(): string {
     return this.#socket.webSocket.protocol === '' ? '' : GRAPHQL_TRANSPORT_WS_PROTOCOL;
   }

@@ -36,7 +36,7 @@ export function idText(id: string): string {
 /** The frames of one subprotocol, which has a type of message for results. */
 class MessageFrames implements FrameFormat {
   readonly #afterId: Buffer;
-  /** Of a message, without the result and the id. */
+  /** The bytes of a message without the result and the id. */
   readonly #fixedBytes: number;
 
   constructor(type: string) {
@@ -66,10 +66,10 @@ class MessageFrames implements FrameFormat {
   }
 }
 
-/** Of graphql-transport-ws. */
+/** The frames of graphql-transport-ws. */
 export const NEXT_FRAMES: FrameFormat = new MessageFrames('next');
 
-/** Of subscriptions-transport-ws. */
+/** The frames of subscriptions-transport-ws. */
 export const DATA_FRAMES: FrameFormat = new MessageFrames('data');
 
 /** The messages in bytes that hold whole frames. */

@@ -19,7 +19,7 @@ import { WebSocketQuery } from './query.ts';
 import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
 import { WebSocketSubscription } from './subscription.ts';
 
-/** Those that depend on the graph are read for each operation, in one turn: they are replaced with it. */
+/** Options that depend on the graph are read for each operation, in one turn: they are replaced with it. */
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
   readonly admission: Pick<OperationAdmission, 'prepare'>;
@@ -37,7 +37,7 @@ interface QueryArgs extends ExecutionArgs {
   readonly id: string;
   readonly operation: Operation;
   readonly document: DocumentNode;
-  /** Of the graph that the operation is valid for: another one may be in force when its turn comes. */
+  /** The queries of the graph that the operation is valid for: another one may be in force when its turn comes. */
   readonly queries: OperationOptions['queries'];
 }
 

@@ -27,7 +27,7 @@ interface Receiver {
 
 const BYTES = { binary: false };
 
-/** As many as may wait of a connection that is open. */
+/** The number of messages that may wait of a connection that is open. */
 const MAX_DROPPED = 500;
 
 /**

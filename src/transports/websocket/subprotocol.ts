@@ -5,7 +5,7 @@ import type { ClientMessage } from './client-message.ts';
 
 /** How the messages of a client stand for those of graphql-transport-ws, which graphql-ws speaks. */
 export interface Subprotocol {
-  /** Of the results of subscriptions. */
+  /** The format of the results of subscriptions. */
   readonly format: FrameFormat;
   /** @returns the messages that graphql-ws is to be handed; or why the connection is to be closed */
   received(data: RawData, isBinary: boolean): readonly ClientMessage[] | Disconnect;

@@ -20,7 +20,7 @@ import type { WebSocketSubscription } from './subscription.ts';
 import { UnfinishedMessages } from './unfinished-messages.ts';
 
 interface WebSocketOptions extends OperationOptions {
-  /** Of all transports. */
+  /** The connections of all transports. */
   readonly connections: Connections;
   readonly rate: MessageRate;
   readonly authenticator: Pick<Authenticator, 'viewerOf'>;

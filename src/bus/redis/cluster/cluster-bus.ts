@@ -30,7 +30,7 @@ export interface ClusterBusOptions extends Omit<
   readonly connect: ConnectNode;
   /** Topics whose channels are spread over several slots. They have no history. */
   readonly spread?: ReadonlySet<string> | undefined;
-  /** Of all names of channels and keys: without braces. */
+  /** The prefix of all names of channels and keys. It has no braces. */
   readonly prefix: string;
   readonly lingerMs: number;
   /** Lingering ones included. Default: no limit. */
@@ -68,7 +68,7 @@ export class ClusterBus implements Bus {
   /** By the word of their slot. */
   readonly #links = new Map<string, TopicLink>();
   #histories: ReadonlyMap<string, HistorySettings>;
-  /** Of channels that are joined or being joined, by their names on this pod. */
+  /** The places of channels that are joined or being joined, by the channels' names on this pod. */
   readonly #joined = new Map<string, Place>();
   /** Topics that are spread, and of which a gap is told at the end of this turn: a node that is lost concerns several places. */
   readonly #gaps = new Set<string>();
@@ -279,7 +279,7 @@ export class ClusterBus implements Bus {
     return new Map(settings === undefined ? [] : [[topic, settings]]);
   }
 
-  /** Of one topic, by the names of its channels in Redis. */
+  /** Consumption for the bus of one topic, by the names of its channels in Redis. */
   #consumptionOf(topic: string | undefined): Consumption | undefined {
     const consumption = this.#consumption;
     if (consumption === undefined || topic === undefined) return undefined;

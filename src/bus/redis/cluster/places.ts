@@ -13,7 +13,7 @@ export interface Place {
 interface Part<T> {
   readonly word: string;
   readonly all: T[];
-  /** Of their channels in Redis. */
+  /** The names of their channels in Redis. */
   readonly names: string[];
 }
 
@@ -33,7 +33,7 @@ const TOLERANCE = 64;
 export class Places {
   readonly #prefix: string;
   readonly #spread: ReadonlySet<string>;
-  /** Of topics that are spread. */
+  /** The words of topics that are spread, by topic. */
   readonly #words = new Map<string, readonly string[]>();
 
   constructor(prefix: string, spread: ReadonlySet<string>) {
@@ -45,7 +45,7 @@ export class Places {
     return this.#spread.has(topic);
   }
 
-  /** Of all places of the topic. */
+  /** The words of all places of the topic. */
   wordsOf(topic: string): readonly string[] {
     if (!this.#spread.has(topic)) return [topic];
     const known =

@@ -6,7 +6,7 @@ const SCRIPTS = new Map(
   [APPEND, INTEREST, JOIN, PUBLISH_ON_ALL].map((script) => [script, shardedScript(script)]),
 );
 
-/** As a cluster has it: messages reach the nodes of one slot only, and subscribers are counted there. */
+/** Returns a cluster's command for the same: messages reach the nodes of one slot only, and subscribers are counted there. */
 export function sharded(command: Command): Command {
   const [name, first = '', ...others] = command;
   switch (name) {

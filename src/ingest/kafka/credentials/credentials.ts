@@ -9,7 +9,7 @@ export interface KafkaCredentials {
   readonly sasl: PasswordCredentials | TokenCredentials | undefined;
 }
 
-/** As Node's `tls.connect` takes them. */
+/** The credentials as Node's `tls.connect` takes them. */
 export interface TlsCredentials {
   /** PEM; absent: the authorities that Node.js trusts. */
   readonly ca?: string;

@@ -93,7 +93,7 @@ function mskToken({ settings, log, now }: CredentialsOptions): () => Promise<str
   return () => token.get();
 }
 
-/** Of a setting or the file beside it, which has a text in it at the start. */
+/** Reads a setting or the file beside it, which has a text in it at the start. */
 function secretOf(
   settings: CredentialsSettings,
   name: 'KAFKA_SASL_USERNAME' | 'KAFKA_SASL_PASSWORD' | 'KAFKA_OAUTH_CLIENT_SECRET',

@@ -7,7 +7,7 @@ import { NO_TLS, tlsRefusal } from '../credentials/tls-refusal.ts';
 /** The code of an error that no other attempt mends. */
 export const TLS_REFUSED = 'SLUICE_TLS_REFUSED';
 
-/** As kafkajs's own socket factory has it. */
+/** The same as in kafkajs's own socket factory. */
 const KEEP_ALIVE_MS = 60_000;
 
 /** Connects with the certificates as they are then; kafkajs's own socket factory has them as they were at the start. */

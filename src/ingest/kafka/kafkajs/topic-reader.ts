@@ -12,7 +12,7 @@ const FETCH_WAIT_MS = 50;
 
 interface ReaderOptions {
   readonly ranges: readonly PartitionRange[];
-  /** Of no other reader: a group's members share the partitions. kafkajs does not consume without a group. */
+  /** A group that no other reader has: a group's members share the partitions. kafkajs does not consume without a group. */
   readonly groupId: string;
   readonly sessionTimeoutMs: number;
   readonly log: Log;

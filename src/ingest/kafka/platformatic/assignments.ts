@@ -1,7 +1,7 @@
 import { Reader, Writer } from '#@platformatic/kafka';
 import type { Assignment } from '../driver.ts';
 
-/** As kafkajs names it, and does it: pods with either driver can be members of one group. */
+/** The strategy's name in kafkajs, which assigns in the same way: pods with either driver can be members of one group. */
 export const ROUND_ROBIN = 'RoundRobinAssigner';
 
 const VERSION = 0;

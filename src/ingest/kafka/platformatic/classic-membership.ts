@@ -18,7 +18,7 @@ export interface MembershipOptions {
   readonly groupId: string;
   readonly topics: readonly string[];
   readonly timing: GroupTiming;
-  /** Of a static member, which keeps its partitions while it is away for less than the session timeout. */
+  /** The id of a static member, which keeps its partitions while it is away for less than the session timeout. */
   readonly instanceId: string | undefined;
 }
 

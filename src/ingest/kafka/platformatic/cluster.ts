@@ -5,9 +5,9 @@ import { Connections, type BrokerAddress } from './connections.ts';
 import { CODE, KafkaError } from './kafka-error.ts';
 
 export interface TopicLayout {
-  /** As kafkajs writes it: positions that one driver has committed are the other's, too. */
+  /** The id as kafkajs writes it: positions that one driver has committed are the other's, too. */
   readonly topicId: string;
-  /** As the protocol's package writes it. */
+  /** The id as the protocol's package writes it. */
   readonly uuid: string;
   /** By partition: the node that leads it; -1 if none does at the moment. */
   readonly leaders: readonly number[];
@@ -18,7 +18,7 @@ interface ClusterOptions {
   readonly onAnswer?: () => void;
 }
 
-/** Of what is answered at once, or after the wait of a fetch. */
+/** The timeout of requests that are answered at once, or after the wait of a fetch. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Consumers see what is committed only. */
@@ -45,7 +45,7 @@ export class Cluster {
     this.#connections = this.connections();
   }
 
-  /** Of this pod; empty: not known. */
+  /** This pod's rack; empty: not known. */
   get rack(): string {
     return this.#connection.rack ?? '';
   }

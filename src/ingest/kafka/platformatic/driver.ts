@@ -20,7 +20,7 @@ import { PlatformaticMember, type GroupProtocol } from './member.ts';
 
 interface PlatformaticDriverOptions {
   readonly log: Log;
-  /** Of a static member; undefined: Kafka gives a member a new name at each start. */
+  /** The id of a static member; undefined: Kafka gives a member a new name at each start. */
   readonly instanceId: string | undefined;
   readonly groupProtocol: GroupProtocol;
 }

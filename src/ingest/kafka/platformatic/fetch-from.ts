@@ -6,11 +6,11 @@ import { groupBy } from './group-by.ts';
 import { KafkaError } from './kafka-error.ts';
 
 interface WantedPartition {
-  /** Of the topic, as the protocol's package writes it. */
+  /** The topic's id as the protocol's package writes it. */
   readonly uuid: string;
   readonly partition: number;
   readonly from: number;
-  /** Of the record before. Undefined: not known. */
+  /** The epoch of the record before. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   /** What the broker sends of it; a single record batch may be larger. */
   readonly maxBytes: number;
@@ -18,7 +18,7 @@ interface WantedPartition {
 
 interface FetchOptions {
   readonly partitions: readonly WantedPartition[];
-  /** Of this pod, of which the broker may name a replica. Empty: not known. */
+  /** This pod's rack, of which the broker may name a replica. Empty: not known. */
   readonly rack: string;
   /** How long the broker waits while there is nothing: ms. */
   readonly waitMs: number;

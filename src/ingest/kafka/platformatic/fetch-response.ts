@@ -2,7 +2,7 @@ import { ByteReader } from './byte-reader.ts';
 
 /** What a broker answers of one partition. */
 export interface FetchedPartition {
-  /** Of the topic, as the protocol's package writes it. */
+  /** The topic's id as the protocol's package writes it. */
   readonly uuid: string;
   readonly partition: number;
   /** 0: none. */

@@ -139,7 +139,7 @@ export class GroupCoordinator {
   }
 }
 
-/** As requests hold positions. */
+/** Returns positions in the form of requests. */
 export function topicsToCommit(positions: readonly CommitOf[]): TopicsToCommit {
   return [...groupBy(positions, ({ topic }) => topic)].map(([name, of]) => ({
     name,

@@ -54,7 +54,7 @@ export class MemberPartition {
     return this.#fetchedEpoch;
   }
 
-  /** Of the next record to be consumed. */
+  /** The offset of the next record to be consumed. */
   get position(): number {
     return this.#position;
   }

@@ -193,7 +193,7 @@ function retriesOf(thrown: unknown): number {
   return thrown instanceof KafkaError && thrown.has(CODE.unknownTopic) ? 1 : RETRIES;
 }
 
-/** Such as where the group has rebalanced while the member committed where its partitions begin. */
+/** Tells whether the member may join again, as where the group has rebalanced while the member committed where its partitions begin. */
 function mayJoinAgain(thrown: unknown): boolean {
   return isRebalance(thrown) && !thrown.has(CODE.fencedInstance);
 }

@@ -17,9 +17,9 @@ interface SessionOptions {
   readonly membership: Membership;
   readonly member: MemberOptions;
   readonly partitions: readonly MemberPartition[];
-  /** As they were before the join: a partition that has come since may be nobody's. */
+  /** The layouts before the join: a partition that has come since may be nobody's. */
   readonly layoutsBefore: ReadonlyMap<string, TopicLayout>;
-  /** As they were after it. */
+  /** The layouts after the join. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;
   readonly isRunning: () => boolean;
   readonly log: Log;

@@ -5,9 +5,9 @@ import type { MemberPartition } from './member-partition.ts';
 
 interface TopicWatchOptions {
   readonly cluster: Cluster;
-  /** As they were before the join. */
+  /** The layouts before the join. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;
-  /** Those of the member. */
+  /** The partitions of the member. */
   readonly partitions: readonly MemberPartition[];
   readonly maxAgeMs: number;
   /** Brokers may lead others than before. */
