@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts';
 export type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * As many as are reported of a document. Each quotes the value that it is about, which may be all that the client has sent:
+ * The errors that are reported of one document. Each quotes the value that it is about, which may be all that the client has sent:
  * 50 errors of 64 KB, the default of graphql-js, took 100 ms.
  */
 export const MAX_ERRORS = 10;

@@ -39,7 +39,7 @@ export class RecentlyArrived {
     const { t: topic, p: partition, o: offset } = message;
     const events = this.#events.for(topic);
     const known = events.find(partition, offset);
-    // Of a topic that was made anew the same offset is another event.
+    // The same offset of a topic that was made anew is another event.
     if (known !== undefined && known.in === message.in) {
       known.channels.push(channel);
       events.resize(known, known.bytes + channel.length);

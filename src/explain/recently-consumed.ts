@@ -59,7 +59,7 @@ export class RecentlyConsumed implements TracedSteps {
 
   #take(step: IngestStep): void {
     const { topic, partition, offset } = step.record;
-    // Of no topic of the graph, so that names of topics would add up.
+    // It is no topic of the graph: such names would add up.
     if (step.step === 'passed_over' && step.reason === 'no_field') return;
     const events = this.#events.for(topic);
     const met = events.find(partition, offset);

@@ -61,7 +61,7 @@ export async function replaceGraph(options: ReplaceGraphOptions): Promise<object
   });
   const renewals = new Renewals(servicesOf(before), servicesOf(next));
   await renewals.planAhead(hub.plans);
-  // Those that have come meanwhile too, before anything changes.
+  // The plans of subscriptions that have come meanwhile are included, before anything changes.
   for (const one of hub.plans) renewals.of(one);
   const { kept, ended, isDone } = hub.replaceGraph(next, (one) => renewals.of(one));
   inForce.replace(next, isDone);

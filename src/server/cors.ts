@@ -11,7 +11,7 @@ const EXPOSED_HEADERS = 'retry-after, www-authenticate';
 const MAX_AGE = '7200';
 
 /**
- * Of a refusal, which has no data: lets a page of any origin show it. A browser that has sent cookies of the gateway shows
+ * Lets a page of any origin show a refusal, which has no data. A browser that has sent cookies of the gateway shows
  * it to none (`*` stands for requests without credentials).
  */
 const READABLE_BY_ALL = { 'access-control-allow-origin': '*' };

@@ -78,7 +78,7 @@ export class Table<Item> {
     const top = new Top<Item, Key>(query.limit, query.descending ? descending : ascending);
     let [looked, matching, spent] = [0, 0, 0];
     for (const item of items()) {
-      // Those that have come meanwhile may never end.
+      // Items that have come meanwhile may never end.
       if (looked === count) break;
       looked += 1;
       spent += work(item);

@@ -76,7 +76,7 @@ export class Announcements {
     await own.join(names.announcementsChannel, (payload) => hear(payload.toString()), {
       level: 'error',
       message: REFUSED,
-      // Those that are kept may be read all the same.
+      // The announcements that are kept may be read all the same.
       act: () => this.#readAnew(hear),
     });
     if (this.#isStopped) return;

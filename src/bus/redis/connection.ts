@@ -49,7 +49,7 @@ export interface CommandConnection extends Connection {
    */
   send(commands: readonly Command[]): Promise<readonly Reply[]>;
   /**
-   * As MULTI and EXEC: Redis runs all commands, and nothing in between, or none.
+   * Sends a transaction (MULTI and EXEC): Redis runs all commands, and nothing in between, or none.
    *
    * @returns a reply to each
    * @throws TransactionRefused if none has been run; another error if the connection is lost, and it is not known

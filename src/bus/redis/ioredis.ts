@@ -199,7 +199,7 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
     const channels = [...this.#ids.keys()];
     try {
       for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
-        // Those of a later command may have been left meanwhile.
+        // Channels of a later command may have been left meanwhile.
         const wanted = channels
           .slice(from, from + CHANNELS_PER_COMMAND)
           .filter((name) => this.#ids.has(name));

@@ -288,7 +288,7 @@ export class TopicHistory {
     } catch (thrown) {
       const reason = messageOf(thrown);
       if (isNotPermitted(reason) || isNotWritable(reason)) throw new NoHistory(topic, reason);
-      // Such as of a replica, or of a server that is busy or loads its data: it may be over soon.
+      // A replica refuses, and a server that is busy or loads its data: it may be over soon.
       throw thrown;
     }
   }

@@ -45,8 +45,8 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const FIRST_READ_BYTES = 1024 * 1024;
 
 /**
- * As long as the other connection to Redis is not there, history can't be read: it is tried so often, for so long. If it
- * is half open, 10 s pass before it is made anew.
+ * The interval at which reading history is tried again while the other connection to Redis is down, and the longest time for it.
+ * If that connection is half open, 10 s pass before it is made anew.
  */
 const RETRY_MS = 50;
 const LONGEST_MS = 15_000;

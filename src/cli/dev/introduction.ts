@@ -61,7 +61,7 @@ function publishing({ topic, event }: SampleEvent, url: string): string {
     event === undefined
       ? ['octet-stream', "--data-binary '@message'"]
       : ['json', `-d '${JSON.stringify(event)}'`];
-  // Of a certificate for trying things out, curl does not know the authority.
+  // curl does not know the authority of a certificate for trying things out.
   const trust = url.startsWith('https:') ? ' --insecure' : '';
   const address = `${url.replace('http://', '')}/events/${encodeURIComponent(topic)}`;
   return `curl${trust} -X POST ${address} -H 'content-type: application/${type}' ${data}`;

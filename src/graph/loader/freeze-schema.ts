@@ -11,7 +11,7 @@ export function freezeSchema(schema: GraphQLSchema): void {
   // graphql-js keeps in the schema what it has found out: it has to do so now.
   validateSchema(schema);
   for (const type of Object.values(schema.getTypeMap())) {
-    // Of each, though no type implements it.
+    // graphql-js is asked of each, though no type implements it.
     if (isAbstractType(type)) schema.isSubType(type, NONE);
     if (!isEnumType(type)) continue;
     type.getValue('');

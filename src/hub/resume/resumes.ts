@@ -201,7 +201,7 @@ export class Resumes {
     this.#isScheduled = false;
     for (const [group, ready] of this.#ready) {
       if (this.#active.has(group)) continue;
-      // Those that begin with the last events do not get all that others get: what had been deleted by then is left out.
+      // Subscribers that begin with the last events do not get all that others get: what had been deleted by then is left out.
       const lastDeletion = ready[0]?.resumer.deleted?.last;
       const isAlike = ({ resumer }: Ready): boolean => resumer.deleted?.last === lastDeletion;
       const rest = ready.filter((one) => !isAlike(one));

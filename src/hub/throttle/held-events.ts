@@ -160,7 +160,7 @@ export class HeldEvents {
         this.#addEntries(arrivals.size);
       } else if (known.held.sequence < held.sequence) {
         this.#put(slots, key, known, held, to);
-        // Those for whom the slot was are gone: the later event would have come for them too.
+        // The subscribers for whom the slot was are gone: the later event would have come for them too.
         this.#addEntries(arrivals.size - known.arrivals.size);
         known.arrivals = arrivals.copy();
       }

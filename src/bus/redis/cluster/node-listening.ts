@@ -26,7 +26,7 @@ export class NodeListening extends IoredisConnection implements NodeListeningCon
     for (const [channel, listener] of channels) this.#listeners.set(channel, listener);
     const names = [...channels.keys()];
     for (let from = 0; from < names.length; from += CHANNELS_PER_COMMAND) {
-      // Those of a later command may have been left meanwhile.
+      // Channels of a later command may have been left meanwhile.
       const wanted = names
         .slice(from, from + CHANNELS_PER_COMMAND)
         .filter((name) => this.#listeners.has(name));

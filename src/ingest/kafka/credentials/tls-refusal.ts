@@ -37,7 +37,7 @@ export function tlsRefusal(
 
 function shown(cert: string | undefined): string {
   if (cert === undefined) return 'none (KAFKA_CERT)';
-  // Of one without a subject, as those of SPIFFE are, Node.js has none, against its types.
+  // Node.js has no subject of a certificate without one, as those of SPIFFE are, against its types.
   const { subject, subjectAltName, validTo } = new X509Certificate(cert) as Partial<X509Certificate>;
   const name = (subject ?? subjectAltName)?.replaceAll('\n', ', ') ?? 'no name';
   return `that of KAFKA_CERT, for ${name}, valid until ${validTo}`;
