@@ -6,8 +6,8 @@ interface Position {
   readonly p: number;
   readonly o: number;
   readonly e?: number;
-  /** Its position in the topic's history, if it was published with one. */
-  readonly h?: unknown;
+  /** Its epoch and sequence in the topic's history, if it was published with one. */
+  readonly h?: readonly [string, number];
 }
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
@@ -35,18 +35,21 @@ export class ChannelOffsets {
   readonly #partitions = new Map<number, CarriedTopics>();
   /** The positions up to which subscribers have read the channel's history: the channel may never have carried those events to them. */
   #kept: ChannelOffsets | undefined;
+  /** The epoch of the history that was read last. */
+  #keptEpoch: string | undefined;
   /** Copies left out. */
   events = 0;
 
-  /** The channel's history has it: what is published again without a position in that is a copy. */
+  /** The channel's history has it: what is published again without a position in its epoch is a copy. */
   note(position: Position): void {
     this.#kept ??= new ChannelOffsets();
+    this.#keptEpoch = position.h?.[0];
     this.#kept.see(position);
   }
 
   see(position: Position): DedupeResult {
     const kept = this.#kept;
-    if (kept !== undefined && position.h === undefined && kept.#has(position)) return 'seen';
+    if (kept !== undefined && position.h?.[0] !== this.#keptEpoch && kept.#has(position)) return 'seen';
     const result = this.#see(position);
     if (result !== 'seen') this.events += 1;
     return result;

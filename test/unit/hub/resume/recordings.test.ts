@@ -80,15 +80,20 @@ test('what is in use makes no room for further channels: they wait until it is r
   recordings.release([b]);
 });
 
-test('what is published again without a history is a copy where the channel’s history was read, and has it', async () => {
+test('what is published again without a history, or in its next epoch, is a copy where the channel’s history was read, and has it', async () => {
   const { recordings, a } = setUp(() => undefined, undefined, EVENTS.slice(0, 3));
   await recordings.open('bids', [a], wishOf(0));
-  const seen = [1, 3, 4].map((n) => {
-    const message = decodeMessage(payloadOf(n, {}));
+  const see = (n: number, h?: [string, number]) => {
+    const message = decodeMessage(payloadOf(n, {}, { h }));
     assert.ok(message);
     return a.offsets.see(message);
-  });
-  assert.deepEqual(seen, ['seen', 'seen', 'new']);
+  };
+  assert.deepEqual([see(1), see(3), see(2, ['def', 1])], ['seen', 'seen', 'seen']);
+  assert.deepEqual(
+    [see(3, ['abc', 3]), see(4)],
+    ['new', 'new'],
+    'what is on its way since before it was read',
+  );
   recordings.release([a]);
 });
 
