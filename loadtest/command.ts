@@ -33,7 +33,7 @@ export interface Command<O extends Options = Options> {
   readonly options: O;
   /** Whether the subcommand's own process connects to Kafka and Redis. */
   readonly needsServices: boolean;
-  /** Those that it starts beside what is measured; absent: none. Only where it needs services. */
+  /** The programs that it starts beside what is measured; absent: none. Only where it needs services. */
   readonly programs?: readonly string[];
   /** @returns does the work; throws UsageError for arguments that can't be meant, before any of the work is done */
   prepare(args: Arguments<O>): () => Promise<void>;

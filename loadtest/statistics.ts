@@ -19,7 +19,7 @@ function quantile(values: readonly number[], share: number): number {
   return low * (1 - part) + high * part;
 }
 
-/** Of no observations: zeros. */
+/** Returns zeros if there are no observations. */
 export function percentiles(observations: readonly number[]): Percentiles {
   const sorted = observations.toSorted((one, other) => one - other);
   const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;

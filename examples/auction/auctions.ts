@@ -4,7 +4,7 @@ interface Auction {
   readonly room: string;
 }
 
-/** Those that are on, fewer than properties. None ends: properties come under the hammer one after another. */
+/** The auctions that are on, fewer than properties. None ends: properties come under the hammer one after another. */
 export const AUCTIONS: readonly Auction[] = [
   { auctionId: 'auction-1', room: 'Great hall' },
   { auctionId: 'auction-2', room: 'Orangery' },

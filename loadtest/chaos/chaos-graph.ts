@@ -12,7 +12,7 @@ const SOURCE = path.join(import.meta.dirname, '../../../loadtest/graphs/chaos');
 /** Where the schema has the names of the run's topics. */
 const TOPIC_PLACE = 'topic: "loadtest';
 
-/** As many as a small cluster would have. */
+/** A number of partitions that a small cluster would have. */
 export const PARTITIONS = 6;
 
 export interface ChaosGraph {

@@ -43,12 +43,12 @@ export class ChaosPods {
     };
   }
 
-  /** Those that get connections. */
+  /** The pods that get connections. */
   get now(): readonly GatewayProcess[] {
     return this.#now;
   }
 
-  /** Of nginx. */
+  /** The port of nginx. */
   get port(): number {
     return Number(this.#nginx?.address.split(':')[1]);
   }
@@ -61,7 +61,7 @@ export class ChaosPods {
     );
   }
 
-  /** As in a rolling update: another one first, then this one drains. @returns its exit code */
+  /** Replaces a pod as a rolling update does: another one first, then this one drains. @returns its exit code */
   async replace(old: GatewayProcess, cli?: string): Promise<number | null> {
     const fresh = await this.#startOne(cli);
     const ended = old.stop('SIGTERM');

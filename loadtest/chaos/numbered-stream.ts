@@ -31,7 +31,7 @@ export class NumberedStream {
     this.#options = options;
   }
 
-  /** Of those that Kafka has acknowledged. */
+  /** The numbers that Kafka has acknowledged. */
   get sent(): Numbers {
     return { ...this.#sent };
   }

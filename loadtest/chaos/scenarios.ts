@@ -2,7 +2,7 @@ import { percentiles } from '../statistics.ts';
 import { describeStorm, StormCounters, stormComplaints } from './storm-figures.ts';
 import { passes, type Scenario, type World } from './world.ts';
 
-/** Of all clients, in a second. */
+/** The share of all clients that is cut in a second. */
 const CUT_SHARE = 0.1;
 const CUTS_PER_SECOND = 10;
 
@@ -12,7 +12,7 @@ const KILLS = 3;
 /** What the replica lacks, in seconds of stream. */
 const LACKED_SECONDS = 2;
 
-/** Of the clients, for the resuming that a fault of Redis is to make hard. */
+/** The share of the clients whose resuming a fault of Redis is to make hard. */
 const SOME = 0.3;
 
 async function killAndStart(world: World): Promise<void> {

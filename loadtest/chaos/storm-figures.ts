@@ -6,9 +6,9 @@ const MOST_RATIO = 2;
 
 /** What a storm of clients that resume has cost. */
 interface StormFigures {
-  /** Of events for those who have missed them. */
+  /** The number of executions of events for those who have missed them. */
   readonly executions: number;
-  /** Of a group and an event that some client of it had yet to get, on each pod. */
+  /** The number of pairs of a group and an event that some client of it had yet to get, on each pod. */
   readonly pairs: number;
   /** Lists that were read of Redis. */
   readonly reads: number;

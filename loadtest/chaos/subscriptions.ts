@@ -20,7 +20,7 @@ export interface Update {
   readonly sent_at: number;
 }
 
-/** Of a subscription to several channels. */
+/** The number of channels of a subscription to several. */
 const LISTED = 3;
 
 /** Whether the gateway keeps a history of the field's topic. */
@@ -39,7 +39,7 @@ export function stockSubscriptionOf(client: number, channels: number): Subscript
   return { field: 'unkept_update', channels: [channelName(client % channels)], isStock: true };
 }
 
-/** Of twenty clients, three get several channels, three wait for a resolver, and one has no history. */
+/** Returns a client's subscription. Of twenty clients, three get several channels, three wait for a resolver, and one has no history. */
 export function subscriptionOf(client: number, channels: number): Subscription {
   const kind = client % 20;
   const first = Math.floor(client / 20) + kind;

@@ -19,7 +19,7 @@ export interface Size {
   readonly channels: number;
   /** Events a second, over all channels. */
   readonly perSecond: number;
-  /** Of stream before what happens, and after it. */
+  /** Seconds of stream before what happens, and after it. */
   readonly calmSeconds: number;
   /** How long it lasts, if it is something that lasts. */
   readonly faultSeconds: number;

@@ -33,7 +33,7 @@ export interface Progress {
   readonly type: 'progress';
   readonly open: number;
   readonly deliveries: number;
-  /** Of sockets that read all the time. */
+  /** The number of sockets, of those that read all the time, that were closed. */
   readonly closed: number;
 }
 

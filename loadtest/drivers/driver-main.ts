@@ -6,10 +6,10 @@ import { GROUP_TIMING, type GroupMember, type RecordBatch } from '../../src/inge
 import { createLog } from '../../src/log.ts';
 import type { MemberAssignment, MemberMessage } from './driver-messages.ts';
 
-/** As many as the gateway takes at once. */
+/** The number that the gateway takes at once. */
 const CHUNK = 500;
 
-/** Such as until the broker gives the name free of a member that was killed. */
+/** The wait before it starts again, until the broker gives the name free of a member that was killed. */
 const RESTART_MS = 1_000;
 
 const { settings, topic, groupId, events } = JSON.parse(process.argv[2] ?? '') as MemberAssignment;

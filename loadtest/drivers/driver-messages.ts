@@ -12,7 +12,7 @@ export interface MemberAssignment {
 export type MemberMessage =
   { readonly type: 'joined'; readonly partitions: readonly number[] } | ConsumedEvents | Costs;
 
-/** Of one partition, in the order of its log. */
+/** Events of one partition, in the order of its log. */
 export interface ConsumedEvents {
   readonly type: 'consumed';
   readonly partition: number;

@@ -26,7 +26,7 @@ export class DriverProcess {
     });
   }
 
-  /** Those of its last join; none before the first. */
+  /** The partitions of its last join; none before the first. */
   get partitions(): readonly number[] {
     return this.#partitions;
   }

@@ -3,7 +3,7 @@ import kafkajs from 'kafkajs';
 import type { Scope } from '../../test/helpers/scope.ts';
 import { createTopics } from '../../test/helpers/topic.ts';
 
-/** Of all partitions together, in one request. */
+/** The number of events of all partitions together, in one request. */
 const BATCH = 2_000;
 
 const VALUE = Buffer.alloc(200, 'x');

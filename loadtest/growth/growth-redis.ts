@@ -26,7 +26,7 @@ export class GrowthRedis {
     return new GrowthRedis(clients, { redisUrl: '', redisCluster: nodes.join(',') });
   }
 
-  /** Of each master. */
+  /** Returns the usage of each master. */
   usages(): Promise<RedisUsage[]> {
     return Promise.all(this.#clients.map((client) => redisUsage(client)));
   }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 /** What one Redis server has done since it started. */
 export interface RedisUsage {
   readonly cpuSeconds: number;
-  /** Those within scripts and transactions included. */
+  /** The number of commands. It includes those within scripts and transactions. */
   readonly commands: number;
   readonly sentBytes: number;
 }

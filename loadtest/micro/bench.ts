@@ -41,7 +41,7 @@ export interface Effort {
   readonly turnMs: number;
 }
 
-/** Of one unit. */
+/** A measurement of one unit. */
 export interface Measurement {
   readonly name: string;
   /** Median of the rounds; of this process, with garbage collection and compilation. */

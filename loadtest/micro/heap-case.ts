@@ -17,7 +17,7 @@ interface HeapVariant {
   sample(): unknown;
 }
 
-/** Of one thing. */
+/** A measurement of one thing. */
 export interface HeapMeasurement {
   readonly name: string;
   readonly objects: number;

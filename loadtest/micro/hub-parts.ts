@@ -43,7 +43,7 @@ class BenchBus {
 export interface HubWithSubscribers {
   /** In the order in which the subscribers have asked for them. */
   readonly channels: ReadonlyMap<string, Listener>;
-  /** Of each subscriber its connection. */
+  /** The connection of each subscriber. */
   readonly owners: readonly object[];
 }
 

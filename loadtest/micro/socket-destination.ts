@@ -79,7 +79,7 @@ export class SocketDestination implements Destination {
   }
 }
 
-/** As the gateway writes: to it this is a WebSocket that has nothing to say by itself. */
+/** Returns what the gateway writes to: to it this is a WebSocket that has nothing to say by itself. */
 function rawSocketOf(socket: Socket): RawSocket {
   const idle = { _socket: socket, _sender: { _state: 0 } };
   const raw = new RawSocket(idle as unknown as WebSocket, socket, NEXT_FRAMES);
@@ -87,7 +87,7 @@ function rawSocketOf(socket: Socket): RawSocket {
   return raw;
 }
 
-/** As ws writes header and payload. */
+/** Writes header and payload as ws does. */
 function writeCorked(socket: Socket, pieces: readonly Buffer[]): void {
   socket.cork();
   for (const piece of pieces) socket.write(piece);

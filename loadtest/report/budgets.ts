@@ -9,11 +9,11 @@ export interface Budget {
   limit(report: Report): number;
   /** Why a load says nothing about this budget; undefined: it does. */
   unfit(load: Load): string | undefined;
-  /** Of Sluice, or of stock ÷ Sluice; null: not measured. */
+  /** Returns the figure of Sluice, or of stock ÷ Sluice; null: not measured. */
   value(sluice: Run, stock: Run | undefined): number | null;
   /** Whether `value` needs a run of stock. */
   readonly beside: boolean;
-  /** Of several runs the worst counts: it is of something that may never happen. */
+  /** Whether the worst of several runs counts: it is of something that may never happen. */
   readonly worst?: boolean;
 }
 
@@ -35,7 +35,7 @@ const BUFFERS_ASIDE_MB = 64;
 /** Promises that belong to the event are divided by its deliveries: with many, less than this is none. */
 const NO_PROMISE = 0.1;
 
-/** Of Sluice: what was delivered too often, too seldom, out of order or wrong. */
+/** The budget of what Sluice has delivered too often, too seldom, out of order or wrong. */
 export const NO_FAULTS: Budget = {
   ...none('faults in count, order and content of what arrived'),
   unfit: () => undefined,
@@ -143,7 +143,7 @@ export function besideStock(figure: Figure, limit: number): Omit<Budget, 'unfit'
   };
 }
 
-/** Of Sluice alone. */
+/** Returns a budget of Sluice alone. */
 export function atMost(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
   return {
     name: figure.name,

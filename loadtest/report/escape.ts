@@ -19,7 +19,7 @@ export function markdown(text: string): string {
     .replaceAll('&', '&amp;');
 }
 
-/** As code in Markdown, between more backticks than the text has in a row. */
+/** Returns code in Markdown, between more backticks than the text has in a row. */
 export function code(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([ticks]) => ticks.length));

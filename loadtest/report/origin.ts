@@ -18,7 +18,7 @@ export interface Origin {
   readonly commandLine: string;
 }
 
-/** Of figures that are made now, here. */
+/** Returns the origin of figures that are made now, here. */
 export async function origin(commandLine: string): Promise<Origin> {
   return {
     created: new Date().toISOString(),

@@ -1,4 +1,4 @@
-/** Of report.html: what was measured at the moment under the pointer. The page says all else without it. */
+/** The script of report.html: what was measured at the moment under the pointer. The page says all else without it. */
 export const SCRIPT = `
 for (const svg of document.querySelectorAll('svg[data-points]')) {
   const points = JSON.parse(svg.dataset.points);

@@ -17,7 +17,7 @@ const RIGHT = WIDTH - 24;
 const TOP = 46;
 const BOTTOM = HEIGHT - 36;
 
-/** Of a letter in a phase's label, roughly, at the larger size that small screens get. */
+/** The width of a letter in a phase's label, roughly, at the larger size that small screens get. */
 const LETTER = 8.5;
 
 const LABEL_LINES = [14, 32];

@@ -4,7 +4,7 @@ import { defineCommand, UsageError } from '../command.ts';
 import { KINDS, readResults } from './result-files.ts';
 import { resultsMarkdown, type Notes } from './results-markdown.ts';
 
-/** Of the sources, not of what was built from them. */
+/** The folder of the sources, not of what was built from them. */
 const FOLDER = path.resolve(import.meta.dirname, '../../../loadtest');
 
 export const command = defineCommand({
@@ -44,7 +44,7 @@ function missing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** As the rest of the repository is, or `yarn format` would change what this command alone may change. */
+/** Formats as the rest of the repository is, or `yarn format` would change what this command alone may change. */
 async function formatted(markdown: string): Promise<string> {
   // A dev dependency that no other command needs.
   const { format, resolveConfig } = await import('prettier');

@@ -8,7 +8,7 @@ export interface Report {
   readonly commandLine: string;
   readonly commit: string;
   readonly machine: Machine;
-  /** Of Node.js, the brokers and the packages that take part. */
+  /** The versions of Node.js, the brokers and the packages that take part. */
   readonly versions: Readonly<Record<string, string>>;
   readonly load: Load;
   /** One for each server under test, in the order in which they ran. */
@@ -34,7 +34,7 @@ export interface Load {
   readonly transport?: Transport;
   /** Whether all sockets pass the same variables, or each its own. */
   readonly variables: 'same' | 'unique';
-  /** Of one result as JSON. */
+  /** The bytes of one result as JSON. */
   readonly payloadBytes: number;
   /** Events that are sent one at a time, each when the one before has reached every socket. */
   readonly singles: number;
@@ -85,7 +85,7 @@ export interface Sample {
   readonly deliveries: number;
 }
 
-/** Of so many observations, in ms. */
+/** Percentiles of so many observations, in ms. */
 export interface Percentiles {
   readonly count: number;
   readonly p50: number;

@@ -29,7 +29,7 @@ export function summary(report: Report, colours: boolean): string {
 
 const STYLES: Readonly<Record<string, Style>> = { '✓': 'green', '✗': 'red', '–': 'dim' };
 
-/** Of a budget, by its verdict. */
+/** Returns the style of a budget by its verdict. */
 function styleOf(row: readonly string[] | undefined): Style {
   return STYLES[row?.at(-1)?.charAt(0) ?? ''] ?? 'reset';
 }

@@ -1,7 +1,7 @@
 import { RawClient, type Receiver } from '../clients/raw-client.ts';
 import { QUERY } from '../run/workload.ts';
 
-/** As graphql-ws waits before it tries again: a second, doubled each time, and as long again at random. */
+/** The wait of graphql-ws before it tries again: a second, doubled each time, and as long again at random. */
 const FIRST_MS = 1_000;
 const RANDOM_MS = { least: 300, most: 3_000 };
 

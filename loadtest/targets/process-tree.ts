@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Of `/proc/<pid>/stat`: Linux counts in hundredths of a second on every machine that Node.js runs on. */
+/** The unit of `/proc/<pid>/stat`: Linux counts in hundredths of a second on every machine that Node.js runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** Of `/proc/<pid>/statm`. */
+/** The unit of `/proc/<pid>/statm`. */
 const PAGE_BYTES = 4_096;
 
 /** What the kernel knows of a process and its children, without asking them: it answers while they are busy too. */

@@ -36,7 +36,7 @@ const event = (bytes: number, id = 'unwanted'): Message => ({
 interface Attack {
   readonly title: string;
   readonly codec: CompressionTypes;
-  /** Of one batch. */
+  /** The messages of one batch. */
   readonly messages: () => Message[];
   readonly batches: number;
   readonly isTooLarge: boolean;

@@ -23,7 +23,7 @@ const CAPS = {
   MAX_VARIABLES_BYTES_PER_POD: String(Math.round(33_554_432 / SCALE)),
 };
 
-/** As many channels as a connection may have, in subscriptions that stay, and in others that it ends at once. */
+/** Takes as many channels as a connection may have, in subscriptions that stay, and in others that it ends at once. */
 async function attack(socket: RawSocket, name: string): Promise<void> {
   const keys = (round: string) => Array.from({ length: 20 }, (_, index) => `${name}-${round}-${index}`);
   for (let round = 0; round < 60; round += 1) {

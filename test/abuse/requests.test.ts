@@ -24,7 +24,7 @@ const GRAPH = `
   });
 `;
 
-/** Of a client with another address than those that attack. */
+/** The headers of a client with another address than those that attack. */
 const HEADERS = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1' };
 const HELLO = JSON.stringify({ query: '{ hello }' });
 

@@ -113,7 +113,7 @@ test('an operation gets nothing of the one that had its id before, which a slow 
   const gateway = await embedGateway(t, { GRAPH: folder, CHANNEL_LINGER_MS: '0' });
   const [socket, other] = (await connectSome(t, gateway, 2)) as [RawSocket, RawSocket];
   let releases = 0;
-  /** Of how many resolvers, once there are so many. */
+  /** Releases so many resolvers, once there are so many. */
   const release = async (wanted: number): Promise<void> => {
     for (let released = 0; released < wanted;) {
       const id = `release-${(releases += 1)}`;

@@ -40,6 +40,6 @@ export async function openReactPage(t: TestContext, name: string, surroundings: 
 }
 
 declare global {
-  /** Of the page. */
+  /** The function of the page by which a test has it do something. */
   var obey: (line: string) => void;
 }

@@ -208,7 +208,7 @@ export function testBus(name: string, options: TestOptions, make: MakeBus): void
   });
 }
 
-/** Of a channel that has been joined. */
+/** Returns what comes on a channel that has been joined. */
 async function inboxOf(bus: Bus, channel: string): Promise<Inbox> {
   const inbox = new Inbox();
   await bus.subscribe(TOPIC, channel, inbox.take).ready;

@@ -10,13 +10,13 @@ export interface BrokerHandle {
     values: readonly string[],
     headers?: Readonly<Record<string, string>>,
   ): Promise<void>;
-  /** Of each partition, in order; undefined: none. */
+  /** The position of each partition, in order; undefined: none. */
   committed(groupId: string, topic: string): Promise<(number | undefined)[]>;
-  /** Of a group without members. */
+  /** Sets a position of a group without members. */
   setCommitted(groupId: string, topic: string, partition: number, offset: number): Promise<void>;
-  /** As retention does: the partition begins at this offset afterwards. */
+  /** Deletes records as retention does: the partition begins at this offset afterwards. */
   deleteRecords(topic: string, partition: number, before: number): Promise<void>;
-  /** Of a producer of its own. Needs `transactions`. */
+  /** Begins a transaction of a producer of its own. Needs `transactions`. */
   transaction(): Promise<TransactionHandle>;
   /** Needs `codecs`. */
   produceWith(codec: Codec, topic: string, values: readonly string[]): Promise<void>;

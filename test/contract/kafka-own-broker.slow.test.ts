@@ -29,7 +29,7 @@ import { brokerHandle } from './kafkajs-broker.ts';
 
 const test = testNeeding('kafka-jars', 'kcat');
 
-/** Of both protocols. */
+/** The session timeout of both protocols. */
 const SESSION_MS = 4_000;
 
 const scope = fileScope();

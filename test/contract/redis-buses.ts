@@ -11,7 +11,7 @@ import { redisAdmin, type RedisServer } from '../helpers/redis.ts';
 import { TcpRelay } from '../helpers/tcp-relay.ts';
 import { LONG_MS, SIZE, TOPIC } from './history.ts';
 
-/** Of all channels and keys. */
+/** The prefix of all channels and keys. */
 export const PREFIX = 'history:';
 
 type Settings = Partial<Parameters<typeof ioredisBus>[0]>;
@@ -51,7 +51,7 @@ export function addressOf(text: string) {
   return { host, port: Number(port) };
 }
 
-/** Of the topic that is kept. */
+/** A channel of the topic that is kept. */
 export const CHANNEL = 'history:a';
 
 /** A bus that has been reached, and keeps history of `TOPIC`. */
@@ -67,7 +67,7 @@ export async function startKeeping(
 interface Listening {
   readonly bus: Bus;
   readonly inbox: Inbox;
-  /** Of the topic. */
+  /** The gaps of the topic. */
   readonly gaps: string[];
   readonly relay: TcpRelay;
   /** Until `relay.admit()`. Resolves when Redis has noticed. */

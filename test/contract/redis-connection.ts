@@ -26,7 +26,7 @@ interface Connected {
   /** When each was ready and lost. */
   readonly commandsLife: Watched;
   readonly listeningLife: Watched;
-  /** Of another client, which changes how the server behaves. */
+  /** A connection of another client, which changes how the server behaves. */
   readonly admin: CommandConnection;
 }
 
@@ -277,7 +277,7 @@ export function testRedisConnections(name: string, options: TestOptions, make: M
   });
 }
 
-/** Of the channel `news`, which has been joined. */
+/** Returns what comes on the channel `news`, which has been joined. */
 export async function inboxOf(listening: ListeningConnection): Promise<Inbox> {
   const inbox = new Inbox();
   await listening.join('news', inbox.take);

@@ -34,7 +34,7 @@ async function setUp(t: TestContext) {
   return { server, pod: await listen(t, server), client: await redisAdmin(t, server) };
 }
 
-/** As `setUp`; and another pod, by which the channel has an event already. */
+/** Sets up as `setUp` does, and another pod, by which the channel has an event already. */
 async function setUpTwo(t: TestContext) {
   const set = await setUp(t);
   const other = await startKeeping(t, set.server.port);

@@ -11,7 +11,7 @@ import { inboxOf, type MakeRedis } from './redis-connection.ts';
 interface UnderTest {
   readonly run: (...command: Command) => Promise<Reply>;
   readonly evaluate: (script: string, keys?: readonly string[], args?: readonly string[]) => Promise<Reply>;
-  /** Of the channel `news`. */
+  /** What comes on the channel `news`. */
   readonly inbox: Inbox;
 }
 

@@ -7,7 +7,7 @@ import { upTo } from '../helpers/numbers.ts';
 import { event, numberIn, TOPIC } from './history.ts';
 import { PREFIX } from './redis-buses.ts';
 
-/** Of a topic that is kept, for longer than the test takes. */
+/** The history of a topic that is kept for longer than the test takes. */
 export const STREAMED: ReadonlyMap<string, HistorySettings> = new Map([
   [TOPIC, { size: 50_000, ttlMs: 600_000, keepsAll: false }],
 ]);
@@ -74,7 +74,7 @@ export async function streamThrough(
   }
 }
 
-/** As ingest publishes: what has failed is tried again. @returns how many events */
+/** Publishes as ingest does: what has failed is tried again. @returns how many events */
 async function publishUntil(bus: Bus, isOver: () => boolean): Promise<number> {
   let n = 0;
   while (!isOver()) {

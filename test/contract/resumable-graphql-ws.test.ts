@@ -9,7 +9,7 @@ interface Result {
   readonly extensions?: unknown;
 }
 
-/** As both versions have it. */
+/** What both versions have. */
 interface Client {
   subscribe(
     payload: { query: string },

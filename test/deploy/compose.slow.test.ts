@@ -67,7 +67,7 @@ test(
     );
     const page = await fetch(`http://${address}/`, { headers: { accept: 'text/html' } });
     assert.match(await page.text(), /id="graphiql"/);
-    /** As a page of this origin would. */
+    /** Connects as a page of this origin would. */
     const connect = (origin: string): Received => {
       class Browser extends WebSocket {
         constructor(url: string, protocols: string) {

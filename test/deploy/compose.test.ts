@@ -116,7 +116,7 @@ describe('compose.yaml', () => {
   });
 });
 
-/** As compose puts variables of the shell, or a default, into the file. */
+/** Puts variables of the shell, or a default, into the file as compose does. */
 function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\$\{(\w+):-([^}]*)\}/g, (_, name: string, or: string) => variables[name] || or);
 }

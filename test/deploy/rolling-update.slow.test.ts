@@ -18,7 +18,7 @@ const EVENT_INTERVAL_MS = 100;
 /** Long beside what a client takes to come back, on a slow machine too. */
 const DRAIN = { DRAIN_DELAY_SECONDS: '1', DRAIN_SECONDS: '8' };
 
-/** As Kubernetes has one before it kills a pod; here for a pod that would not end at all. */
+/** The grace period of Kubernetes before it kills a pod; here for a pod that would not end at all. */
 const GRACE_MS = 120_000;
 
 /** Which events have been published on the topic's channel: `n` of each. */
@@ -33,7 +33,7 @@ async function watchChannel(t: TestContext, channel: string): Promise<Set<number
   return published;
 }
 
-/** As Kubernetes ends a pod: it asks, waits for the grace period, and kills. */
+/** Ends a pod as Kubernetes does: it asks, waits for the grace period, and kills. */
 async function endPod(pod: GatewayProcess): Promise<number | null> {
   const kill = setTimeout(() => pod.child.kill('SIGKILL'), GRACE_MS);
   const code = await pod.stop('SIGTERM');

@@ -71,7 +71,7 @@ export class Page {
     return blocks;
   }
 
-  /** Those that are tried. */
+  /** The blocks that are tried. */
   get runBlocks(): Block[] {
     return this.blocks.filter(({ notRun }) => notRun === undefined);
   }
@@ -87,7 +87,7 @@ export class Page {
     );
   }
 
-  /** As GitHub makes them of the headings. */
+  /** The anchors that GitHub makes of the headings. */
   get anchors(): ReadonlySet<string> {
     const slugger = new GithubSlugger();
     return new Set(this.#all<Tokens.Heading>('heading').map(({ tokens }) => slugger.slug(plain(tokens))));

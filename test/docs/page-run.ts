@@ -35,7 +35,7 @@ class PageRun {
   #isChecked = true;
   #gateway: GatewayProcess | undefined;
   #client: Client | undefined;
-  /** Of the client; `next`: the result that the page has yet to show. */
+  /** The client's subscriptions; `next`: the result that the page has yet to show. */
   #subscriptions: { readonly received: Received; next: number }[] = [];
 
   /** @param services stands for `$(scripts/services up)` */

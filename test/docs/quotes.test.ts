@@ -61,7 +61,7 @@ function collect(node: ts.Node): void {
   else texts.push(text);
 }
 
-/** Of a literal, a template, or several put together; undefined for anything else. */
+/** Returns the text of a literal, a template, or several put together; undefined for anything else. */
 function textOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) {

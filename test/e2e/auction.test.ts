@@ -11,7 +11,7 @@ const FOLDER = path.join(import.meta.dirname, '../../../examples/auction');
 
 const SUBSCRIBERS = 1_000;
 
-/** As many as a connection may have by default. */
+/** The default of how many a connection may have. */
 const PER_SOCKET = 200;
 
 /** By a bidder whom the back ends know. */

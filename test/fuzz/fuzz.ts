@@ -24,7 +24,7 @@ export interface FuzzReport {
   readonly events: number;
   /** From sending an event to the honest client's getting it: ms. */
   readonly delays: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** Of the gateway, without garbage: MB. */
+  /** The gateway's heap without garbage: MB. */
   readonly heap: { readonly before: number; readonly after: number };
 }
 

@@ -5,7 +5,7 @@ import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Certificate {
-  /** Of the files, for others that go with them. */
+  /** The folder of the files, for others that go with them. */
   readonly folder: string;
   /** PEM. */
   readonly keyFile: string;

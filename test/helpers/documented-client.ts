@@ -56,7 +56,7 @@ type Call = 'showBid' | 'showError' | 'showStatus' | 'fetchBids' | 'refused' | '
 
 /** The snippets of a page of docs/guides/clients as a program that runs, and the server of the site that it is of. */
 export class DocumentedClient {
-  /** Of the site. */
+  /** The origin of the site. */
   readonly origin: string;
   /** How often the program has asked for a token. */
   tokens = 0;

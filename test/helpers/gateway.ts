@@ -39,7 +39,7 @@ export class GatewayProcess {
   port = 0;
   adminPort = 0;
   stderr = '';
-  /** Of its pipes, once it has ended. */
+  /** Resolves when its pipes are closed, once it has ended. */
   readonly #closed: Promise<unknown>;
   #metricsBefore = '';
 

@@ -94,5 +94,5 @@ export async function subscribed<Data = ItemData>(
   return received;
 }
 
-/** Of its events, as they came. */
+/** Returns the numbers of its events, as they came. */
 export const numbersOf = ({ data }: Received<ItemData>): number[] => data.map((one) => one?.item.n ?? NaN);

@@ -181,7 +181,7 @@ export class GuardedKafka {
 }
 
 export interface KafkaAccess {
-  /** Of a gateway, all but who it is to the broker. */
+  /** Settings of a gateway, all but who it is to the broker. */
   readonly settings: Settings;
   /** @param settings who it is to the broker */
   gateway(settings: Settings): Promise<GatewayProcess>;

@@ -28,7 +28,7 @@ export interface Exchange {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** As browsers have it: the server keeps what goes beyond, where TCP would take it. */
+/** The window of browsers: the server keeps what goes beyond, where TCP would take it. */
 const WINDOW = { initialWindowSize: 6_291_456 };
 
 /** Sends a POST to `/graphql`: over HTTP/2 where the gateway speaks TLS. */

@@ -61,7 +61,7 @@ const LOAD: Load = {
   graph: 'flat',
 };
 
-/** As `yarn loadtest run --against stock` writes it: the same for the same arguments, with samples that waver as real ones do. */
+/** A report like those of `yarn loadtest run --against stock`: the same for the same arguments, with samples that waver as real ones do. */
 export function loadReport(load: Partial<Load> = {}): Report {
   const whole = { ...LOAD, ...load };
   return {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Of a record batch's header: base offset, then the length of all that follows that length. */
+/** The place of the length in a record batch's header: behind the base offset. It counts all that follows it. */
 const LENGTH_AT = 8;
 const HEAD_BYTES = 12;
 

@@ -20,9 +20,9 @@ export interface Listener {
 }
 
 interface BrokerOptions {
-  /** Of its virtual machine. */
+  /** Options of its virtual machine. */
   readonly java?: readonly string[];
-  /** Of the command that makes its data folder. */
+  /** Options of the command that makes its data folder. */
   readonly format?: readonly string[];
 }
 

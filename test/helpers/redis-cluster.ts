@@ -138,7 +138,7 @@ async function meet(clients: readonly Redis[], servers: readonly RedisServer[]):
   }
 }
 
-/** As `redis-cli --cluster reshard` does it. */
+/** Moves a slot as `redis-cli --cluster reshard` does. */
 async function moveSlot(slot: number, from: Redis, to: Redis, port: number, all: readonly Redis[]) {
   const [source, target] = await Promise.all(
     [from, to].map((one) => one.call('CLUSTER', 'MYID') as Promise<string>),

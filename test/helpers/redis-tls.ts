@@ -11,7 +11,7 @@ export interface RedisTls {
   readonly asksClients?: boolean;
 }
 
-/** As Redis and Sentinel have them in their configuration. */
+/** Settings for the configuration of Redis and Sentinel. */
 export const tlsSettings = ({ certificateFile, keyFile, caFile, asksClients }: RedisTls) => ({
   'tls-cert-file': certificateFile,
   'tls-key-file': keyFile,

@@ -14,5 +14,5 @@ export function roomForRecords(bytes = 64 * 1024 * 1024): ByteSource {
   return new ByteBudget(bytes).source({ least: bytes });
 }
 
-/** Of a broker without TLS and password, at an address where none answers. */
+/** A broker without TLS and password, at an address where none answers. */
 export const PLAIN_KAFKA: KafkaConnectionSettings = loadConfig({ KAFKA_BROKERS: '127.0.0.1:1' });

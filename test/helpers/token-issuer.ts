@@ -5,9 +5,9 @@ import { serveHttp } from './local-server.ts';
 import type { Scope } from './scope.ts';
 
 export interface TokenRequest {
-  /** Of the header `Authorization`. */
+  /** The header `Authorization`. */
   readonly authorization: string | undefined;
-  /** Of the body. */
+  /** The fields of the body. */
   readonly form: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ export class TokenIssuer {
   failure: { readonly status: number; readonly body: string } | undefined;
   /** Whether the token endpoint takes requests, and answers none. */
   isSilent = false;
-  /** Of the tokens that it issues. */
+  /** The claims of the tokens that it issues. */
   claims: IssuedClaims = {};
   readonly #url: string;
   readonly #keys: GenerateKeyPairResult;

@@ -1,6 +1,6 @@
 import { SignJWT, type JWTPayload } from 'jose';
 
-/** Of the gateways under test. */
+/** The secret of the gateways under test. */
 export const SECRET = 'a secret of at least thirty-two bytes';
 
 /** A token that expires so many seconds from now. */

@@ -16,16 +16,16 @@ export interface Asked {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly extensions?: Readonly<Record<string, unknown>>;
-  /** As whom it connects. */
+  /** The user as whom it connects. */
   readonly user?: string;
-  /** Of the request, on a transport that is one. */
+  /** Headers of the request, on a transport that is one. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How an operation ended: the server said so, refused the client, or closed without. */
 export interface Ending {
   readonly how: 'completed' | 'refused' | 'closed';
-  /** Of the close frame, the HTTP status, or the code of the error that came last. */
+  /** The code of the close frame, the HTTP status, or the code of the error that came last. */
   readonly code?: number | string | undefined;
 }
 

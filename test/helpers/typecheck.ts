@@ -7,7 +7,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
 
-/** As a project's own settings: strict, and no other checks. */
+/** The settings of a project: strict, and no other checks. */
 const COMPILER_OPTIONS = {
   target: 'ES2023',
   lib: ['ES2023'],

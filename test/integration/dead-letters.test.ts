@@ -60,7 +60,7 @@ const transactional = () => ({
   maxInFlightRequests: 1,
 });
 
-/** As the gateway writes them. */
+/** Returns a dead letter like those of the gateway. */
 function letterOf(topic: string, partition: number, offset: number, options: Partial<Message> = {}): Message {
   return {
     key: null,

@@ -28,7 +28,7 @@ const LAST_MS = 5_000;
 
 const KILLS = 4;
 
-/** Of one pod before a fault. */
+/** The number of events that one pod publishes before a fault. */
 const PUBLISHES_BEFORE = 150;
 
 const QUERY = 'subscription ($id: [ID!]) { item(id: $id) { id n partition } }';
@@ -39,7 +39,7 @@ const CROWD = range(0, 100).map((index) => [index % FEW.keys]);
 /** More than all events of a test. */
 export const HISTORY = '{ size: 5000, ttl_seconds: 600 }';
 
-/** Of each pod, five subscribers of one key, of several and of all of many; and many events, which go on behind the fault. */
+/** Cases in which each pod has five subscribers: of one key, of several and of all of many. There are many events, which go on behind the fault. */
 export const SEVERAL_KEYS = {
   keys: [[7], [7], [8], [9, 10, 11], undefined],
   spread: { keys: 50, partitions: 6 },
@@ -68,7 +68,7 @@ export interface Account {
 }
 
 interface StreamOptions {
-  /** Of one pod: where Redis is. */
+  /** The settings of one pod that say where Redis is. */
   readonly redis: (pod: number, topic: string) => Readonly<Record<string, string>>;
   /** Default: the broker of all tests. */
   readonly kafka?: { readonly client: Kafka; readonly settings: Readonly<Record<string, string>> };

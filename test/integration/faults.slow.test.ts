@@ -22,7 +22,7 @@ const testOfBrokers = testNeeding('kafka-jars', 'redis-server');
 /** How soon the controller notices that a broker is gone. */
 const CONTROLLER = { 'broker.session.timeout.ms': 3_000, 'broker.heartbeat.interval.ms': 500 };
 
-/** Of three brokers that each have all records, two may be lost without a record. */
+/** Each of three brokers has all records, so that two may be lost without a record. */
 const SAFE = { 'default.replication.factor': 3, 'min.insync.replicas': 2 };
 
 /** What happens while the events flow, for how many seconds they flow on, and the argument of `@event`. */

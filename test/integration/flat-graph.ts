@@ -79,7 +79,7 @@ export class FlatWatch {
     return watches;
   }
 
-  /** Of these it gets those of its channel, and nothing else; in order, but for an order between channels. */
+  /** It gets the events of its channel, and nothing else; in order, but for an order between channels. */
   async assertGets(all: readonly Update[]): Promise<void> {
     const wanted = all.filter(({ channel }) => this.#channel === undefined || channel === this.#channel);
     const { results } = this.#received;

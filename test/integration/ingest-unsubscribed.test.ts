@@ -37,7 +37,7 @@ async function overhear(t: TestContext, prefix: string): Promise<string[]> {
 
 const events = (from: number, to: number) => itemLines(range(from, to), (n) => n % 10);
 
-/** Those of the events that belong to these ids. */
+/** Returns the events that belong to these ids. */
 const wanted = (from: number, to: number, ...ids: number[]) =>
   range(from, to).filter((n) => ids.includes(n % 10));
 

@@ -20,7 +20,7 @@ const TOPICS = {
   'a topic that is spread': { history: 'null', isSpread: true },
 } as const;
 
-/** Of a slot of the topic. */
+/** Returns the word of a slot of the topic. */
 const wordOf = (topic: string, isSpread = false): string =>
   new Places('', new Set(isSpread ? [topic] : [])).wordsOf(topic)[0] ?? '';
 

@@ -24,7 +24,7 @@ async function podsOf(t: TestContext, topic: string): Promise<() => Promise<Gate
 
 const events = (from: number, to: number) => itemLines(range(from, to), (n) => n % KEYS);
 
-/** Those of these events that the subscriber of some ids must have got; undefined: of all. */
+/** Returns the events that the subscriber of some ids must have got; undefined: of all. */
 const expectedOf = (ids: readonly number[] = range(0, KEYS)) =>
   range(0, EVENTS).filter((n) => ids.includes(n % KEYS));
 

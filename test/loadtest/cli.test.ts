@@ -21,7 +21,7 @@ const COMMANDS = {
   report: '--out',
 };
 
-/** Those that measure no server. */
+/** The commands that measure no server. */
 const ALONE = new Set(['micro', 'report']);
 
 async function helpOf(name: string): Promise<string> {

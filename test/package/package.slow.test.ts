@@ -32,10 +32,10 @@ const { loadConfig } = createRequire(createRequire(import.meta.url).resolve('@gr
 };
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-/** Of all but the manual, compressed. */
+/** The bytes of all but the manual, compressed. */
 const MAX_BYTES = 1_100_000;
 const MAX_MANUAL_BYTES = 200_000;
-/** Of types: those that users see bring no more than a few others. */
+/** The number of declarations that the types which users see may bring. */
 const MAX_DECLARATIONS = 40;
 const MAX_PACKAGES = 45;
 

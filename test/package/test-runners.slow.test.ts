@@ -179,7 +179,7 @@ describe('sluice/testing', () => {
   });
 });
 
-/** Of a report as Jest writes it, and Vitest too. */
+/** Returns how many tests have passed by a report of Jest, or of Vitest, which has the same form. */
 function passed(report: string): number {
   const { numPassedTests, numTotalTests } = JSON.parse(report) as Record<string, number>;
   assert.equal(numPassedTests, numTotalTests);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createLog } from '../../src/log.ts';
 
-/** As ioredis has it where Redis refuses a login. */
+/** The error of ioredis where Redis refuses a login. */
 const refusal = () =>
   Object.assign(new Error('WRONGPASS invalid username-password pair'), {
     command: { name: 'hello', args: ['3', 'AUTH', 'gateway', 'open sesame'] },

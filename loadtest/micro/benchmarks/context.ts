@@ -32,7 +32,7 @@ function offered({ viewer: { ['role']: role }, backends, loaders, primers }: Gra
   return { role, methods, loaders: Object.keys(loaders), primers: Object.keys(primers) };
 }
 
-/** As the first step of the ladder makes it. */
+/** Makes a context as the first step of the ladder does. */
 const eager = (): GraphContext =>
   ({ viewer, viewerLoaders: {}, now: Date.now(), ...eagerParts() }) as unknown as GraphContext;
 

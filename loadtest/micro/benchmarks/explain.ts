@@ -11,13 +11,13 @@ import { CHANNELS, roundOfEvents } from '../ingest-events.ts';
 import { flatGraph, ingestWay } from '../ingest-parts.ts';
 import { hubVariant, QUERY } from './hub.ts';
 
-/** Of the events that `hub` sends. */
+/** The topic of the events that `hub` sends. */
 const TOPIC = 'bids';
 
 /** What a watch looks at of a connection, which is never slow. */
 const WATCHED = { id: '1', openedAt: 0, viewer: {}, sendQueue: { slowSince: undefined, waitingBytes: 0 } };
 
-/** Of the last events: with a heap limit of 512 MB. */
+/** The bytes of the last events: with a heap limit of 512 MB. */
 const RECENT_BYTES = 8 * 1024 * 1024;
 
 /** One event to one group of so many, as `hub` has it. */

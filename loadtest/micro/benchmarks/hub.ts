@@ -113,7 +113,7 @@ export async function hubVariant(
   };
 }
 
-/** As the READMEs have it: each subscriber's iterator filters, executes and serialises for itself. */
+/** The subscriptions of the READMEs: each subscriber's iterator filters, executes and serialises for itself. */
 function stock({ schema }: LoadedGraph, subscribers: readonly Variables[]): Parameters<typeof hubVariant>[2] {
   const document = parse(QUERY);
   return (take) => {

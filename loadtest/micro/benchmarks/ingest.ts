@@ -36,7 +36,7 @@ const takesAll: Publisher = {
   publish: () => Promise.resolve(),
 };
 
-/** Of events that have no subscriber. */
+/** The stages of events that have no subscriber. */
 const UNWANTED: readonly Stage[] = [
   {
     name: 'no subscriber',

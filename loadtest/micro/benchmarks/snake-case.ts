@@ -14,7 +14,7 @@ const AGREED: Readonly<Record<string, string>> = {
   livingAreaM2: 'livingArea',
 };
 
-/** As they come from Kafka. */
+/** Texts as they come from Kafka. */
 const texts: readonly string[] = auction();
 
 function auction(): string[] {
@@ -30,7 +30,7 @@ function auction(): string[] {
   );
 }
 
-/** As it is written where lodash is at hand. */
+/** What is written where lodash is at hand. */
 function withLodash(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withLodash);
   if (!lodash.isPlainObject(value)) return value;

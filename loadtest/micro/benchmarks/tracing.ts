@@ -4,7 +4,7 @@ import type { Case } from '../bench.ts';
 import { auctionGraph, hubWith } from '../hub-parts.ts';
 import { hubVariant, QUERY } from './hub.ts';
 
-/** Of an event whose trace is sampled. */
+/** The headers of an event whose trace is sampled. */
 const SAMPLED = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
 
 /** What an export costs depends on the collector. */

@@ -23,11 +23,11 @@ export interface LadderStep {
   readonly idleHeapBytes: number;
   readonly busyResidentBytes: number;
   readonly cpuMicrosPerDelivery: number | null;
-  /** Of events in the same time, to those of the first step; null where that handled none. */
+  /** The ratio of the events that were handled in the same time, to those of the first step; null where that handled none. */
   readonly ratio: number | null;
 }
 
-/** As told in a talk in 2024 by the team of a real-estate auction company's GraphQL service. */
+/** The steps that the team of a real-estate auction company's GraphQL service told of in a talk in 2024. */
 const STORY = [
   ['at first: 160 back-end wrappers in every context, lodash', '16 events in four minutes, idle 600 MB'],
   ['snake_case without lodash', '+20 %'],

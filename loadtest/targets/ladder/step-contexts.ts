@@ -11,7 +11,7 @@ const BACKEND_NAMES = names('backend', BACKENDS, 1);
 const LOADER_NAMES = names('loader', LOADERS, 2);
 const PRIMER_NAMES = names('primer', PRIMERS, 2);
 
-/** As many servers do it: all that a resolver might use is made at once. */
+/** Makes all that a resolver might use at once, as many servers do. */
 export const eager: MakeContext = () => withEagerLoaders(eagerBackends());
 
 /** Back ends are made when they are touched. */

@@ -32,7 +32,7 @@ export class Subscription implements ExecutionArgs {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   readonly variableValues: Variables;
-  /** Of the subscribe resolver; each event has a context of its own. */
+  /** The context of the subscribe resolver; each event has a context of its own. */
   readonly contextValue: object;
   readonly #options: SubscriptionOptions;
 

@@ -32,7 +32,7 @@ export interface Pod {
   readonly untilConsumed: (topic: string) => Promise<void>;
 }
 
-/** As `deploy/` ships it. */
+/** The heap limit that `deploy/` ships. */
 const HEAP_MB = 512;
 
 const schemaOf = ({ honest, item, kept }: Topics): string => `

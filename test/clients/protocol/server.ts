@@ -18,7 +18,7 @@ export interface Server {
   untilListeners(count: number): Promise<void>;
 }
 
-/** Of both: longer than a handshake on a busy machine, since only those cases wait for it that are about it. */
+/** The timeout of both: longer than a handshake on a busy machine, since only those cases wait for it that are about it. */
 const INIT_TIMEOUT_MS = 10_000;
 export const MAX_PAYLOAD_BYTES = 100_000;
 

@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string>>;
 /** Settings that are lists of host:port. */
 const SERVERS: ReadonlySet<string> = new Set(['KAFKA_BROKERS', 'REDIS_SENTINELS', 'REDIS_CLUSTER']);
 
-/** Of URLs that are names only, to which no pod connects. */
+/** Variables whose URLs are names only, to which no pod connects. */
 const NO_ADDRESS = /^ORIGINS$|_(ISSUER|AUDIENCE|SCOPE)$/;
 
 const STANDARD_PORTS: Readonly<Record<string, number>> = {
@@ -43,7 +43,7 @@ export function destinationsOf(environment: Environment): Destination[] {
     .filter(({ host }) => !isOwnMachine(host));
 }
 
-/** As the tracing of the gateway reads its variables. */
+/** Tells whether the gateway's tracing would read the variable. */
 function isInUse(variable: string, environment: Environment): boolean {
   if (!variable.startsWith('OTEL_')) return true;
   if (environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false;

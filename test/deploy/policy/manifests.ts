@@ -41,7 +41,7 @@ export const titleOf = ({ kind, metadata }: Manifest): string => `${kind} ${meta
 export const workloadsOf = (manifests: readonly Manifest[]): Manifest[] =>
   manifests.filter(({ spec }) => spec?.template?.spec?.containers !== undefined);
 
-/** Those of them whose pods are gateways. */
+/** Returns the manifests whose pods are gateways. */
 export const gatewaysOf = (manifests: readonly Manifest[]): Manifest[] =>
   workloadsOf(manifests).filter((workload) => podLabels(workload)[GATEWAY_LABEL] === GATEWAY);
 

@@ -15,7 +15,7 @@ interface Wanted {
   readonly isFor: (peer: Peer) => boolean;
 }
 
-/** Of private networks, of the node and of its credentials: no part of "the internet". */
+/** Addresses of private networks, of the node and of its credentials: no part of "the internet". */
 const PRIVATE = ['10.0.0.1', '172.16.0.1', '192.168.0.1', '169.254.169.254', 'fd00::1', 'fe80::1'];
 
 /** From so few bits on an ipBlock is one for the internet, and not for some network of one's own. */

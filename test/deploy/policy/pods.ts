@@ -67,7 +67,7 @@ function containerFaults(container: Container, { spec }: Manifest): string[] {
   return faults;
 }
 
-/** Of two images under one tag, it would be chance which one a pod runs. */
+/** Tells what is wrong with an image's name. Of two images under one tag, it would be chance which one a pod runs. */
 function imageFault(image: string): string | undefined {
   const [, tag, digest] = /^[^@]*?(?::([^/:@]+))?(@sha256:.+)?$/.exec(image) ?? [];
   if (digest !== undefined || (tag !== undefined && tag !== 'latest')) return undefined;

@@ -2,7 +2,7 @@ import { SETTINGS } from '../../../src/config/settings.ts';
 import type { Setting } from '../../../src/config/types.ts';
 import { containersOf, titleOf, valuesOf, workloadsOf, type Manifest } from './manifests.ts';
 
-/** Of variables that are no settings, as a graph's code reads them. */
+/** The names of variables that are no settings, and that a graph's code reads. */
 const SECRET_NAME = /(PASSWORD|PASSPHRASE|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY|CREDENTIALS)$/i;
 
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;

@@ -38,7 +38,7 @@ export class BuiltImages {
     }
   }
 
-  /** Of a stage's name; the last stage of the Dockerfile is the gateway. */
+  /** Returns the image of a stage; the last stage of the Dockerfile is the gateway. */
   get(name: string): Image {
     const image = this.#images.get(name);
     if (image === undefined) throw new Error(`Expected one of ${[...this.#images.keys()]}, got ${name}.`);

@@ -31,7 +31,7 @@ export async function composeServices(): Promise<Record<string, Service>> {
   return (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
 }
 
-/** Of 'host:port', the last one. */
+/** Returns the port of 'host:port', the last one. */
 export function portOf(address = ''): string {
   return address.split(':').at(-1) ?? '';
 }

@@ -110,7 +110,7 @@ function execForm(args: string): string[] {
   return JSON.parse(args) as string[];
 }
 
-/** Of a folder its content is copied, of a file itself, as the engine does it. */
+/** Copies as the engine does: of a folder its content, a file itself. */
 async function copy(
   image: Image,
   args: string,

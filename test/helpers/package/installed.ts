@@ -44,7 +44,7 @@ export async function packed(): Promise<string> {
   return path.join(folder, tarball ?? '');
 }
 
-/** Of when each file that goes into the tarball was written. */
+/** Returns when each file that goes into the tarball was written. */
 async function fingerprint(): Promise<string> {
   const below = INGREDIENTS.map(async (folder) =>
     (await readdir(path.join(ROOT, folder), { recursive: true })).map((file) => path.join(folder, file)),
@@ -131,7 +131,7 @@ export class InstalledPackage {
     return promisify(execFile)(file, args, { cwd: this.folder, env: environment({}) });
   }
 
-  /** As `npx sluice …` or the like. */
+  /** Runs it like `npx sluice …`. */
   sluice(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
     return this.exec([...this.#manager.run, 'sluice', ...args]);
   }

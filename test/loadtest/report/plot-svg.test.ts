@@ -18,7 +18,7 @@ const pointsOf = (svg: string): number[][] =>
     (points ?? '').split(/[ ,]/).map(Number),
   );
 
-/** Of the first line; they grow to the right, and downwards. */
+/** Returns the coordinates of the first line; they grow to the right, and downwards. */
 const along = (svg: string, axis: 'x' | 'y'): number[] =>
   (pointsOf(svg)[0] ?? []).filter((_, index) => index % 2 === (axis === 'x' ? 0 : 1));
 

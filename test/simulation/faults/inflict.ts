@@ -189,7 +189,7 @@ function cut({ repairs }: World, clients: readonly SimulatedClient[], forMs: num
   }
 }
 
-/** Of a cluster, one master or the other. */
+/** Returns one master of a cluster or the other. */
 function pairHit({ pairs }: World, { atMs }: Fault): RedisPair {
   const pair = pairs[atMs % pairs.length];
   if (pair === undefined) throw new Error('expected a Redis');

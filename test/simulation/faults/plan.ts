@@ -38,7 +38,7 @@ export interface Plan {
   readonly tombstones: readonly PlannedTombstone[];
   readonly subscriptions: readonly PlannedSubscription[];
   readonly clients: readonly PlannedClient[];
-  /** Of the topics that have one. */
+  /** The histories of the topics that have one. */
   readonly histories: Readonly<Partial<Record<TopicName, HistorySettings>>>;
   readonly faults: readonly Fault[];
   /** Whether Kafka's client names leader epochs as it fetches. */

@@ -10,7 +10,7 @@ export interface Assigned extends TopicPartition {
   /** How often its position was reset. */
   resets: number;
   position: number;
-  /** Of the record before the position. Undefined: there is none, or it is not known. */
+  /** The epoch of the record before the position. Undefined: there is none, or it is not known. */
   leaderEpoch: number | undefined;
   /** What its client knows of that. */
   knownEpoch: number | undefined;

@@ -120,7 +120,7 @@ export class SimulatedKafka {
     return true;
   }
 
-  /** Of these topics, as far as they exist. */
+  /** Returns the partitions of these topics, as far as they exist. */
   partitionsOf(topics: Iterable<string>): readonly TopicPartition[] {
     return [...topics].flatMap((name) => {
       const { id, partitions } = this.#topics.get(name) ?? { id: '', partitions: [] };

@@ -4,7 +4,7 @@ import type { VirtualTime, Timer } from '../time/virtual-time.ts';
 /** One partition of a topic as the group knows it. */
 export interface TopicPartition {
   readonly topic: string;
-  /** Of the topic: another one once the topic is made anew. */
+  /** The id of the topic: another one once the topic is made anew. */
   readonly topicId: string;
   readonly partition: number;
 }
@@ -14,9 +14,9 @@ type CommitAt = Pick<TopicPartition, 'topic' | 'partition'>;
 
 export interface Joined {
   readonly generation: number;
-  /** Those of this member. */
+  /** The partitions of this member. */
   readonly partitions: readonly TopicPartition[];
-  /** Those that there were. */
+  /** The partitions that there were. */
   readonly all: readonly TopicPartition[];
 }
 
@@ -27,7 +27,7 @@ interface Committed {
   readonly offset: number;
   /** The text that went with the commit. */
   readonly metadata: string;
-  /** Of the record before it. Undefined: there is none, or it is not known. */
+  /** The epoch of the record before it. Undefined: there is none, or it is not known. */
   readonly leaderEpoch: number | undefined;
 }
 
@@ -51,7 +51,7 @@ interface JoinRequest {
 /** How long the first member of a group waits for others: group.initial.rebalance.delay.ms. */
 const INITIAL_DELAY_MS = 100;
 
-/** As long as the slowest member may take to join again: a session that ends meanwhile completes a rebalance. */
+/** The time that the slowest member may take to join again: a session that ends meanwhile completes a rebalance. */
 const LONGEST_MS = 30_000;
 
 /** The coordinator of one consumer group: members, generations, committed offsets. */

@@ -36,7 +36,7 @@ export function goesOnAt(kafka: SimulatedKafka, { at, to }: Lost) {
   return { offset, leaderEpoch: epochBefore(log, offset) };
 }
 
-/** Of the record before this offset. */
+/** Returns the epoch of the record before this offset. */
 export function epochBefore(log: readonly StoredRecord[], offset: number): number | undefined {
   return log[offset - 1]?.leaderEpoch;
 }

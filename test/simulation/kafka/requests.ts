@@ -20,7 +20,7 @@ export class TopicMissing extends Error {
 
 const LATENCY_MS = { least: 0.2, most: 1 };
 
-/** As src/ingest/kafka/kafkajs/client.ts has it. */
+/** The same as in src/ingest/kafka/kafkajs/client.ts. */
 const RETRIES = { count: 5, firstMs: 300, maxMs: 5_000 };
 
 /** How the client of one pod talks to the brokers. */
@@ -44,7 +44,7 @@ export class Requests {
     return this.#exchange((resolve) => resolve(run()));
   }
 
-  /** Likewise for a request that the broker answers when it has something to answer. */
+  /** Does the same for a request that the broker answers when it has something to answer. */
   wait<T>(run: (reply: (value: T) => void) => void): Promise<T> {
     return this.#exchange(run);
   }

@@ -24,12 +24,12 @@ interface Delivery {
   /** When its subscription began with the last events; undefined: where it had been before. */
   readonly beganAt: number | undefined;
   readonly cursor: unknown;
-  /** Those of its pod, as the connection began by which it came. */
+  /** The servers of its pod when the connection began by which it came. */
   readonly servers: RedisServers;
   readonly pod: string;
 }
 
-/** Of the protocol, a `next`. */
+/** A `next` of the protocol. */
 export interface Received {
   readonly data?: Readonly<Record<string, { readonly number?: number } | null>> | null;
   readonly errors?: unknown;

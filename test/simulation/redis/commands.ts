@@ -24,7 +24,7 @@ export interface CommandTarget {
 }
 
 export interface CommandSpec {
-  /** As COMMAND INFO has it: the number of words, negative for at least so many. */
+  /** The arity that COMMAND INFO tells: the number of words, negative for at least so many. */
   readonly arity: number;
   /** Refused by replicas, and replicated. */
   readonly writes?: boolean;

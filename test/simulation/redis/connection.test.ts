@@ -44,7 +44,7 @@ const make = async (t: TestContext) => {
 
 const SPEED = 5;
 
-/** Of the test's time. */
+/** The time, in that of the test, at which it ends. */
 const ENDS_MS = 400;
 
 /** The bus's own scripts, run by a simulated server. */

@@ -25,10 +25,10 @@ interface Push {
 /** What connections that listen have in common, be it to all channels or to those of some slots. */
 export abstract class SimulatedListening extends SimulatedConnection {
   protected readonly listeners = new Map<string, Listener>();
-  /** Those who wait for the reply to a SUBSCRIBE, by channel. */
+  /** The calls that wait for the reply to a SUBSCRIBE, by channel. */
   protected readonly joining = new Map<string, Joining[]>();
   readonly #sessions = new Map<Socket, Session>();
-  /** Those that wait for the reply to their PING. */
+  /** The calls that wait for the reply to their PING. */
   #fences: (() => void)[] = [];
   #isOpened = false;
   #paused = false;

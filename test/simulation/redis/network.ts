@@ -2,7 +2,7 @@ import type { Random } from '../../helpers/random.ts';
 import type { Owner, VirtualTime } from '../time/virtual-time.ts';
 import type { SimulatedRedis } from './server.ts';
 
-/** Of a network without faults. */
+/** The latency of a network without faults. */
 export const LATENCY_MS = [0.2, 1] as const;
 
 /** The way between one pod and Redis. Faults change it. */

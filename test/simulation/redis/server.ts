@@ -24,7 +24,7 @@ interface Replication {
   open: boolean;
 }
 
-/** Of a node of a cluster. */
+/** What a node of a cluster knows. */
 interface ClusterMembership {
   /** Why it does not run a command on these, which are of one slot; undefined: it does. */
   redirect(keys: readonly string[], channels: readonly string[]): string | undefined;
@@ -49,11 +49,11 @@ export class SimulatedRedis implements CommandTarget {
   readonly channels = new Map<string, Set<Session>>();
   role: 'master' | 'replica' = 'master';
   alive = true;
-  /** Of one that is not alive: its machine is gone too, so that no client is told that its connections have ended. */
+  /** Whether its machine is gone too, if it is not alive: no client is told then that its connections have ended. */
   silent = false;
   /** Set by faults: BUSY, NOPERM and the like. */
   refuses: Refusal = () => undefined;
-  /** Of a node of a cluster. */
+  /** What it knows as a node of a cluster. */
   cluster: ClusterMembership | undefined;
   maxMemory = 0;
   denied: string | undefined;

@@ -19,7 +19,7 @@ interface Options {
   readonly takesMs: number;
   readonly time: VirtualTime;
   readonly random: Random;
-  /** Those that take connections. */
+  /** The pods that take connections. */
   readonly pods: () => readonly ClientPod[];
   readonly trace: (text: () => string) => void;
 }

@@ -10,7 +10,7 @@ export interface LedgerEvent {
   readonly topicId: string;
   readonly partition: number;
   readonly offset: number;
-  /** Of the partition, as it was produced. */
+  /** The epoch of the partition when it was produced. */
   readonly leaderEpoch: number;
   readonly channel: string;
   /** When it was produced. */
@@ -31,7 +31,7 @@ export interface LedgerTombstone extends Omit<LedgerEvent, 'number' | 'at' | 'ma
 export interface Attempt {
   readonly pod: string;
   readonly at: number;
-  /** Of which one is the Redis that it was sent to. */
+  /** The servers of which one is the Redis that it was sent to. */
   readonly servers: readonly string[];
   /** When it was acknowledged or had failed; Infinity where its pod ended before that. */
   endedAt: number;

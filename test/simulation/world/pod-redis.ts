@@ -24,7 +24,7 @@ export interface PodRedis {
   createBus(options: BusOptions): Bus;
   readonly commands: readonly Socket[];
   readonly listening: readonly Socket[];
-  /** Those that may get what is published to the topic now. */
+  /** The servers that may get what is published to the topic now. */
   serversOf(topic: string): readonly string[];
   /** What defects of publishers use. */
   readonly connection: SimulatedCommandConnection;

@@ -1,6 +1,6 @@
 import { BUS_TIMING } from '../../../src/bus/redis/timing.ts';
 
-/** Of all keys and channels in Redis. */
+/** The prefix of all keys and channels in Redis. */
 export const PREFIX = 'sim:';
 
 /** Between two looks whether a subscriber has begun. */
@@ -12,7 +12,7 @@ export const KEEPALIVE_MS = 20_000;
 /** Few enough that a run does not last long. */
 export const LINGER_MS = 2_000;
 
-/** As the source's own, but for fewer fetches that bring nothing, and new partitions that are found sooner. */
+/** The source's own timing, but for fewer fetches that bring nothing, and new partitions that are found sooner. */
 export const TIMING = {
   heartbeatMs: 1_500,
   rebalanceTimeoutMs: 30_000,
@@ -20,7 +20,7 @@ export const TIMING = {
   metadataMaxAgeMs: 5_000,
 };
 
-/** As the bus's own, but that a pod is deaf within what a fault lasts. */
+/** The bus's own timing, but that a pod is deaf within what a fault lasts. */
 export const OF_BUS = { ...BUS_TIMING, deafMs: 5_000 };
 
 export const NO_BUDGET = {

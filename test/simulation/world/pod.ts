@@ -168,7 +168,7 @@ export class SimulatedPod implements ClientPod {
     void this.#source.start();
   }
 
-  /** As at the end of a drain: clients have gone, and what is being published is finished. */
+  /** Stops as at the end of a drain: clients have gone, and what is being published is finished. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.endedAt = this.#options.time.now;

@@ -2,7 +2,7 @@ import { SimulatedRedis } from '../redis/server.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
 import type { Repairs } from './repairs.ts';
 
-/** Of a replica that keeps up. */
+/** The lag of a replica that keeps up. */
 const LAG_MS = 2;
 
 /** A master and its replica, and the address that leads to the master. */

@@ -32,7 +32,7 @@ interface Loaders {
   readonly made: () => new (key: unknown) => object;
 }
 
-/** Of each viewer, the context of its execution of one event, and what that has read. */
+/** Returns, for each viewer, the context of its execution of one event, and what that has read. */
 function executions(
   code: Pick<GraphDefinition, 'loaders' | 'viewerLoaders' | 'primers'>,
   event: unknown = {},

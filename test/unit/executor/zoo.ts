@@ -148,7 +148,7 @@ const root: Record<string, FieldResolver> = {
   strict_event: ({ event }) => event as unknown,
 };
 
-/** Of what has no kind: it may have an error in its place. */
+/** Returns the kind of an animal. One that has no kind may have an error in its place. */
 const kindOf = ({ kind, error }: { kind?: string; error?: unknown }): string | undefined =>
   error === undefined ? kind : thrower(error)();
 
@@ -171,7 +171,7 @@ attachResolvers(schema, {
   Subscription: root,
 } as never);
 
-/** As text with everything in it that JSON would lose. */
+/** Returns the value as text with everything in it that JSON would lose. */
 function shown(value: unknown): string {
   return JSON.stringify(value, (_, item: unknown) => (typeof item === 'symbol' ? String(item) : item));
 }

@@ -188,7 +188,7 @@ interface SetUp extends Partial<HubOptions>, Partial<HubOptions['graph']> {
     variables: Arguments,
     context: GraphContext,
   ) => ExecutionResult | Promise<ExecutionResult>;
-  /** Of the only field. */
+  /** The binding of the only field. */
   readonly binding?: Partial<Binding>;
   /** Places of the limiter. */
   readonly concurrency?: number;
@@ -202,7 +202,7 @@ export function setUp(options: SetUp = {}) {
 /** The time does not matter, and nobody is told of delays. */
 export const budgetOf = (): Flusher => new Flusher(Date.now, () => undefined);
 
-/** Of a graph without code. */
+/** Returns the contexts of a graph without code. */
 export const contextsOf = (code: ConstructorParameters<typeof Contexts>[0] = {}): Contexts =>
   new Contexts(code, { bind: () => ({}) }, Date.now);
 

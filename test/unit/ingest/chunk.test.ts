@@ -4,7 +4,7 @@ import type { KafkaMessage } from '../../../src/events/event.ts';
 import { range } from '../../helpers/numbers.ts';
 import { FakeBatch, setUp } from './kafka/batch-parts.ts';
 
-/** Of one chunk, 16 KB each. */
+/** The values of one chunk, 16 KB each. */
 const VALUES = range(0, 32).map((n) => JSON.stringify({ id: 1, n, text: 'x'.repeat(16_384) }));
 
 const LEAST_TURNS = 6;

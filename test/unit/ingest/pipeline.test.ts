@@ -80,7 +80,7 @@ test('an event carries the id of its topic, if Kafka has told it', () => {
   assert.equal(idOf(undefined), undefined);
 });
 
-/** As deep as it may be by the number of lists and objects. */
+/** A depth that the bound of lists and objects permits. */
 const DEEP = 40_000;
 const MEGABYTE = 1_000_000;
 const different = (count: number): string =>

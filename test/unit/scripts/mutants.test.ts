@@ -11,7 +11,7 @@ interface Position {
   readonly column: number;
 }
 
-/** As Stryker describes one. */
+/** A mutant in Stryker's form. */
 interface Found {
   readonly id?: string;
   readonly fileName: string;

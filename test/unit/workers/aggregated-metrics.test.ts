@@ -20,7 +20,7 @@ async function process(events: number, connections: number) {
   return snapshotOf(metrics.registry);
 }
 
-/** Of two workers. */
+/** Sets up the metrics of two workers. */
 async function two(): Promise<AggregatedMetrics> {
   const aggregated = new AggregatedMetrics();
   aggregated.update(1, '1', await process(5, 20));

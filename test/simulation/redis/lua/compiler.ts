@@ -162,7 +162,7 @@ function key(place: Place): string {
   return JSON.stringify(place.identifier.name);
 }
 
-/** As many as there are variables for. */
+/** Returns as many values as there are variables for. */
 function valuesOf(expressions: readonly Expression[], count: number): string[] {
   if (expressions.length > count) throw unknown(`${expressions.length} values where ${count} fit`);
   return Array.from({ length: count }, (_, at) => {

@@ -7,7 +7,7 @@ export type CallRedis = (name: string, args: readonly string[]) => unknown;
 /** Each script is compiled once in the process. */
 const compiled = new Map<string, Script>();
 
-/** Of the script that is running: there is only one at a time. */
+/** The call of the script that is running: there is only one at a time. */
 let call: CallRedis = () => undefined;
 
 const redis = LuaTable.of({

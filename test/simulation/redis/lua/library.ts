@@ -9,7 +9,7 @@ import {
   type LuaValue,
 } from './values.ts';
 
-/** Of Lua's library, what scripts use. */
+/** The part of Lua's library that scripts use. */
 export const LIBRARY: Readonly<Record<string, LuaValue>> = {
   tonumber: toNumber,
   tostring: (value) =>

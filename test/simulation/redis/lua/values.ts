@@ -7,7 +7,7 @@ export type LuaFunction = (...args: LuaValue[]) => LuaValue;
 export class LuaError extends Error {}
 
 export class LuaTable {
-  /** Those at 1, 2, 3 … */
+  /** The values at 1, 2, 3 … */
   readonly list: LuaValue[];
   readonly named = new Map<LuaValue, LuaValue>();
 
@@ -39,7 +39,7 @@ export function typeName(value: LuaValue): string {
   return value instanceof LuaTable ? 'table' : typeof value;
 }
 
-/** As Lua 5.1 writes it: `%.14g`. */
+/** Returns the text that Lua 5.1 writes: `%.14g`. */
 export function textOf(value: LuaValue): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(Number(value.toPrecision(14)));

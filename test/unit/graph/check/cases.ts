@@ -7,7 +7,7 @@ import { graphFolder } from '../../../helpers/graph-folder.ts';
 /** Stands before what is pointed at, in a schema or in code. */
 const MARK = /›/g;
 
-/** Of each mark in turn: `message`, or `message → a part of the hint`. */
+/** What is said of each mark in turn: `message`, or `message → a part of the hint`. */
 type Said = string | readonly string[];
 
 export type Case = readonly [schema: string, said: Said, code?: string, claims?: readonly string[]];

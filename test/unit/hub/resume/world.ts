@@ -100,7 +100,7 @@ export class Client {
   /** Events that a throttle has left out, as it was told. */
   skipped = 0;
   readonly errors: unknown[] = [];
-  /** Of each subscription. */
+  /** The greetings of each subscription. */
   readonly greetings: boolean[] = [];
   ended: readonly GraphQLError[] | undefined;
   cursor: string | null = null;

@@ -8,7 +8,7 @@ import { FakeSubscriber } from '../parts.ts';
 
 export const INTERVAL_MS = 100;
 
-/** Of each key one event in an interval. */
+/** A delivery of one event of each key in an interval. */
 export const throttled: Delivery = {
   keyOf: ({ key }) => String(key),
   throttleMs: INTERVAL_MS,

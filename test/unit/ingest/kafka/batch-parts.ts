@@ -15,7 +15,7 @@ import { Pipeline } from '../../../../src/ingest/pipeline.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
 
-/** As many as a large chunk takes until it is published, and more. */
+/** More turns than a large chunk takes until it is published. */
 const TURNS_OF_PATIENCE = 100;
 
 /** Backoff waits end in the next turn of the loop, patience some turns later; heartbeats in between never become due. */

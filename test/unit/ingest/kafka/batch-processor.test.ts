@@ -46,7 +46,7 @@ test('while the bus takes no events, the consumer commits nothing and its waits 
   assert.deepEqual([offsets(), batch.committed, batch.pauses], [[0, 1, 2], [3], 0]);
 });
 
-/** Of two partitions, with events for a channel each. The bus does not take those of the first. */
+/** Sets up two partitions, with events for a channel each. The bus does not take those of the first. */
 function withoutFirst(t: TestContext) {
   const parts = setUp({ keys: ['id'] });
   t.after(() => parts.aborting.abort());

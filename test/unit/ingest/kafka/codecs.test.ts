@@ -14,7 +14,7 @@ const ZSTD = Buffer.from('KLUv/WRYGn0AADh7Im4iOjF9AQBOq74YAaFZyPc=', 'base64');
 /** What begins such a text. */
 const XERIAL = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0, 0, 0, 0, 1, 0, 0, 0, 1]);
 
-/** As Java clients do it: blocks of 32 KiB, each with its length in front. */
+/** Compresses as Java clients do: blocks of 32 KiB, each with its length in front. */
 function xerial(text: Buffer): Buffer {
   const parts: Buffer[] = [XERIAL];
   for (let at = 0; at < text.length; at += 32_768) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readPositionText, writePositionText } from '../../../../src/ingest/kafka/position-text.ts';
 import { resetsAfter, StartPositions } from '../../../../src/ingest/kafka/start-positions.ts';
 
-/** As the version before reads it, which knows no fields: a text that does not match tells it nothing. */
+/** What the version before, which knows no fields, reads: a text that does not match tells it nothing. */
 const NOTHING_KNOWN = { resets: 0, leaderEpoch: undefined };
 
 const BEFORE = /^sluice1 (?<id>\S+) (?<settled>\d+)$/;

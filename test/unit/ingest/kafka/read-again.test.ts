@@ -29,7 +29,7 @@ interface Parts extends Partial<Topic> {
   readonly positions?: readonly PartitionPosition[];
 }
 
-/** Of the topic `bids`, in which there are these records. */
+/** Sets up the topic `bids`, in which there are these records. */
 function setUp({ records = [], maxAgeSeconds = 0, positions = [], ...options }: Parts = {}) {
   const asked: (readonly RecordRange[])[] = [];
   const again = new ReadAgain({

@@ -25,7 +25,7 @@ import { certificateIn, dial, done, listen, upgradeRequest, type ListenOptions }
 import { deferred } from '../../../helpers/deferred.ts';
 import { holdTime } from '../../turns.ts';
 
-/** As the server waits for a client to close its end of a connection. */
+/** The time that the server waits for a client to close its end of a connection. */
 const LINGER_MS = 5_000;
 const REQUEST_MS = 30_000;
 

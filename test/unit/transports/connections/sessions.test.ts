@@ -14,7 +14,7 @@ const AWAY = new TokenRefusal('The keys that tokens are verified with are out of
 
 const REQUEST = { headers: {}, url: '/graphql', remoteAddress: undefined };
 
-/** Of Ann, valid until then. */
+/** Returns an identity of Ann that is valid until then. */
 function identity(expiresAt: number): Identity {
   const token = { claims: { sub: 'ann' }, issuer: undefined, subject: 'ann', issuedAt: 1, expiresAt };
   return { viewer: { id: 'ann' }, token };

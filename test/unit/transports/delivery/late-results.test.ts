@@ -28,7 +28,7 @@ function setUp(maxBytes = 100_000) {
   const flusher = new Flusher(Date.now, () => undefined, { leftOut: () => (leftOut += 1) });
   const wire = new FakeFrameSink();
   const sendQueue = new SendQueue(wire, wire, flusher, maxBytes);
-  /** As a subscription delivers. */
+  /** Delivers as a subscription does. */
   const deliver = (to: LateReceiver, result: SerializedResult): void => {
     if (to.onSlow !== 'DISCONNECT' && sendQueue.isSlow) sendQueue.addLate(to, result);
     else sendQueue.add(to.withGap(result, 0), to.id);

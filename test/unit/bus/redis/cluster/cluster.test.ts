@@ -26,7 +26,7 @@ const VIEW: readonly Reply[] = [
   },
 ];
 
-/** As a connection of ioredis: what it says of a command while it is lost is about its own options. */
+/** A node's connection. What ioredis says of a command while it is lost is about its own options. */
 class Node {
   replies: readonly Reply[] = VIEW;
   isStopped = false;

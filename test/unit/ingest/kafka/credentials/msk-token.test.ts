@@ -26,7 +26,7 @@ function setEnvironment(t: TestContext, variables: Readonly<Record<string, strin
   t.after(() => (process.env = ENVIRONMENT));
 }
 
-/** As Kubernetes and the service account's annotation set them on EKS. */
+/** Sets the environment as Kubernetes and the service account's annotation do on EKS. */
 async function asServiceAccount(t: TestContext, tokenService: string): Promise<void> {
   const file = path.join(await temporaryFolder(t), 'token');
   await writeFile(file, 'of the service account');

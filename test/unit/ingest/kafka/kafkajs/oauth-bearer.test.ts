@@ -9,7 +9,7 @@ type Authenticate = AuthenticationProviderArgs['saslAuthenticate'];
 
 const LENGTH_BYTES = 4;
 
-/** As kafkajs hands bytes over: behind their length. */
+/** Returns bytes as kafkajs hands them over: behind their length. */
 function framed(text: string): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeInt32BE(text.length);
