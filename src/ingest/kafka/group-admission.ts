@@ -51,9 +51,9 @@ export class GroupAdmission {
     return undefined;
   }
 
-  /** For as long as the group is joined. @param signal ends it */
-  async watch(topics: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.#bus?.watch(topics, signal);
+  /** See `GroupBus`. */
+  async watch(topics: readonly string[], named: () => void, signal: AbortSignal): Promise<void> {
+    await this.#bus?.watch(topics, named, signal);
   }
 
   /** Deletes a group that is that of one process. Never rejects. */

@@ -42,6 +42,8 @@ const INTRUDERS =
 export class GroupBus {
   readonly #options: GroupBusOptions;
   #id: string | undefined;
+  /** It has been a member without an id, and is one again at once, so that its positions name its bus. */
+  #isNamed = false;
   /** When members of another bus were seen first, ms. */
   #othersSince: number | undefined;
   /** The ids that were found last. */
@@ -66,13 +68,15 @@ export class GroupBus {
    */
   async refusal(topics: readonly string[]): Promise<string | undefined> {
     const { driver, groupId, busId, log } = this.#options;
+    const isMember = this.#isNamed;
+    this.#isNamed = false;
     const group = await driver.describeGroup(groupId, topics);
     const found = busesIn(group);
     if (found.size > 0) this.#found = found;
     try {
       this.#id ??= await busId();
       this.#measure(group);
-      if (this.#isOthers(group) && !(await this.#isOfRedis(group))) {
+      if (!isMember && this.#isOthers(group) && !(await this.#isOfRedis(group))) {
         const reason = this.#reason();
         this.#tell(reason, () => log.error({ groupId, reason }, 'the consumer group is not joined'));
         return reason;
@@ -88,14 +92,19 @@ export class GroupBus {
     return undefined;
   }
 
-  /** For as long as the group is joined. @param signal ends it */
-  async watch(topics: readonly string[], signal: AbortSignal): Promise<void> {
+  /**
+   * For as long as the group is joined.
+   *
+   * @param named called once the bus has an id that the group was joined without: it is to be joined again
+   * @param signal ends it
+   */
+  async watch(topics: readonly string[], named: () => void, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let lookedAt = clock.now();
     for (;;) {
       await clock.sleep(KEEP_MS, signal);
       if (signal.aborted) return;
-      await this.#keep();
+      await this.#keep(named);
       if (clock.now() - lookedAt < LOOK_MS) continue;
       lookedAt = clock.now();
       await this.#look(topics);
@@ -138,12 +147,21 @@ export class GroupBus {
     return `consumer group ${groupId}: expected members of ${expected}, got those of bus ${found}; set another KAFKA_GROUP_ID, or BUS_ID=${found} if they are to move to this Redis`;
   }
 
-  /** A pod that begins would find no id where Redis has come back empty, and could not join. */
-  async #keep(): Promise<void> {
+  /**
+   * Where Redis has come back empty, a pod that begins would find no id, and could not join. Nor could it join members that have
+   * no id, since Redis had refused to tell it, beside positions of another bus.
+   */
+  async #keep(named: () => void): Promise<void> {
     const { configured, busId, groupId, log } = this.#options;
-    if (configured !== undefined || this.#id === undefined) return;
-    const kept = await busId(this.#id).catch(() => undefined); // It is asked again.
+    if (configured !== undefined) return;
+    const kept = await busId(this.#id ?? randomUUID()).catch(() => undefined); // It is asked again.
     if (kept === undefined || kept === this.#id) return;
+    if (this.#id === undefined) {
+      this.#id = kept;
+      this.#isNamed = true;
+      named();
+      return;
+    }
     const fields = { groupId, expected: this.#id, got: kept };
     this.#tell(kept, () =>
       log.error(fields, 'Redis has the id of another bus than the group was joined for'),

@@ -279,9 +279,9 @@ export class KafkaSource {
     });
     this.#member = member;
     const ended = new AbortController();
-    void this.#admission.watch(topics, ended.signal);
-    const others = (): void => this.#outdated.abort();
-    void this.#topics.watch(topics, timing.metadataMaxAgeMs, others, ended.signal);
+    const joinAgain = (): void => this.#outdated.abort();
+    void this.#admission.watch(topics, joinAgain, ended.signal);
+    void this.#topics.watch(topics, timing.metadataMaxAgeMs, joinAgain, ended.signal);
     try {
       return await unlessAborted(member.run(), signal);
     } finally {

@@ -105,7 +105,7 @@ test('a pod writes the id into a Redis that has come back empty, and says so if 
   await refusal();
   const ending = new AbortController();
   t.after(() => ending.abort());
-  const watching = bus.watch(['bids'], ending.signal);
+  const watching = bus.watch(['bids'], assert.fail, ending.signal);
   state.kept = undefined;
   await wake();
   assert.equal(state.kept, 'ours');
@@ -125,7 +125,7 @@ test('members of another bus that are in the group all the same are told and cou
   await refusal();
   const ending = new AbortController();
   t.after(() => ending.abort());
-  const watching = bus.watch(['bids'], ending.signal);
+  const watching = bus.watch(['bids'], assert.fail, ending.signal);
   state.group = of(true, 'ours', 'theirs', 'theirs');
   for (let looks = 0; looks < 3; looks += 1) {
     state.now += 60_000;
@@ -168,4 +168,24 @@ test('where Redis does not permit to keep an id the group is joined, and BUS_ID 
   assert.equal(await refusal(), undefined);
   assert.equal(bus.id, undefined);
   assert.match(String(lines.at(-1)?.['msg']), /set BUS_ID/);
+});
+
+test('a pod that has joined while Redis refused to tell the id joins again once Redis tells it, whoever is in the group', async (t) => {
+  const { bus, state, refusal, wake } = setUp(of(true, undefined), 'ours');
+  state.refuses = true;
+  await refusal();
+  const ending = new AbortController();
+  t.after(() => ending.abort());
+  let named = 0;
+  const watching = bus.watch(['bids'], () => (named += 1), ending.signal);
+  await wake();
+  assert.deepEqual([bus.id, named], [undefined, 0]);
+  state.refuses = false;
+  await wake();
+  assert.deepEqual([bus.id, named], ['ours', 1]);
+  ending.abort();
+  await watching;
+  state.group = of(true, 'theirs');
+  assert.equal(await refusal(), undefined);
+  assert.match((await refusal()) ?? '', /got those of bus theirs/, 'another time it is asked again');
 });
