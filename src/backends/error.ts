@@ -14,7 +14,7 @@ const MESSAGES = {
   BACKEND_REJECTED: 'rejected the request',
   /** Any other 5xx. */
   BACKEND_FAILED: 'failed',
-  /** A response that can't be used: not JSON, too large, a redirect. */
+  /** A response that can't be used: not JSON, too large, a redirect, behind too many interim ones. */
   BACKEND_BAD_RESPONSE: 'gave an answer that cannot be used',
   /**
    * The graph's code made a request that can't be sent: an unsafe path, a header with a line break, a body not JSON.

@@ -10,6 +10,9 @@ import { Turns, type TurnTaker } from '../support/turns.ts';
 /** A response with an error status is read and dropped up to this size; a larger one closes the connection. */
 const DUMP_BYTES = 65_536;
 
+/** Each interim response (1xx) begins the time for headers anew, and thousands of them fit into what is read at once. */
+const MOST_INTERIM = 20;
+
 /** One HTTP request, ready to be sent. */
 export interface HttpRequest {
   readonly method: 'GET' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
@@ -58,8 +61,13 @@ export class BackendTransport {
     const { method, target, headers, body = null } = request;
     let response: Dispatcher.ResponseData;
     let answer: Answer | undefined;
+    let interim = 0;
+    const onInfo = (): void => {
+      interim += 1;
+      if (interim > MOST_INTERIM) throw new RangeError(`expected at most ${MOST_INTERIM} interim responses`);
+    };
     try {
-      response = await this.#pool.request({ method, path: target, headers, body, signal });
+      response = await this.#pool.request({ method, path: target, headers, body, signal, onInfo });
       if (response.statusCode >= 300) {
         await response.body.dump({ limit: DUMP_BYTES, signal });
       } else {

@@ -126,6 +126,18 @@ for (const known of [true, false]) {
   });
 }
 
+test('interim responses go before an answer, but not without end', async (t) => {
+  const { server, api } = await backend(t, (response, { url }) => {
+    const times = url === '/few' ? 20 : 1_000;
+    response.socket?.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(times));
+    if (url === '/few') json(response, 1);
+  });
+  assert.equal(await api.get('/few'), 1);
+  const { cause } = await failure(api.get('/many'), 'BACKEND_BAD_RESPONSE');
+  assert.match(String(cause), /expected at most 20 interim responses/);
+  assert.equal(server.requests.length, 2);
+});
+
 test('headers come from the definition, then from the call, named in any case', async (t) => {
   const headers = { 'X-A': 'service', 'X-B': 'service', Accept: 'a/b' };
   const { server, api } = await backend(t, empty, { headers });
