@@ -22,7 +22,7 @@ export interface KeptConsumed extends KeptEvent {
 const EVENT_BYTES = 256;
 const CHANNEL_BYTES = 48;
 
-/** The bytes that are kept of a Kafka key. */
+/** A longer Kafka key is not kept. */
 const MAX_KEY_BYTES = 256;
 
 /** The length that is kept of what the graph's own decode has thrown. */

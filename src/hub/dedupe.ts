@@ -35,7 +35,7 @@ export class ChannelOffsets {
   readonly #partitions = new Map<number, CarriedTopics>();
   /** The positions up to which subscribers have read the channel's history: the channel may never have carried those events to them. */
   #kept: ChannelOffsets | undefined;
-  /** The epoch of the history that was read last. */
+  /** The epoch of the message that was noted last. */
   #keptEpoch: string | undefined;
   /** Copies left out. */
   events = 0;

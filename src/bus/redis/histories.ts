@@ -12,7 +12,7 @@ import type { BusNames } from './names.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicListener } from './topic-listener.ts';
 
-/** The interval at which reading history is tried again while the connection to Redis is down, and the longest time for it. */
+/** The interval at which reading history is tried again, as while the connection to Redis is down, and the longest time for it. */
 const RETRY_MS = 100;
 const LONGEST_MS = 30_000;
 

@@ -49,7 +49,7 @@ export interface LogName {
 /** Records of one partition. */
 export interface RecordRange extends LogName {
   readonly partition: number;
-  /** The epoch of the record before `from`. Undefined: not known. */
+  /** The leader epoch of the record before `from`. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   readonly from: number;
   /** The offset behind the last one. */
@@ -191,7 +191,7 @@ export interface PartitionPosition extends LogName {
   readonly partition: number;
   /** How many partitions the topic had when the member joined. */
   readonly partitions: number;
-  /** The epoch of the record before the position. Undefined: not known. */
+  /** The leader epoch of the record before the position. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   /** The offset of the next record to be consumed. */
   readonly position: number;

@@ -42,7 +42,7 @@ const INTRUDERS =
 export class GroupBus {
   readonly #options: GroupBusOptions;
   #id: string | undefined;
-  /** It has been a member without an id, and is one again at once, so that its positions name its bus. */
+  /** It has been a member without an id, and joins again at once, whoever is in the group, so that its positions name its bus. */
   #isNamed = false;
   /** When members of another bus were seen first, ms. */
   #othersSince: number | undefined;
@@ -68,15 +68,13 @@ export class GroupBus {
    */
   async refusal(topics: readonly string[]): Promise<string | undefined> {
     const { driver, groupId, busId, log } = this.#options;
-    const isMember = this.#isNamed;
-    this.#isNamed = false;
     const group = await driver.describeGroup(groupId, topics);
     const found = busesIn(group);
     if (found.size > 0) this.#found = found;
     try {
       this.#id ??= await busId();
       this.#measure(group);
-      if (!isMember && this.#isOthers(group) && !(await this.#isOfRedis(group))) {
+      if (!this.#isNamed && this.#isOthers(group) && !(await this.#isOfRedis(group))) {
         const reason = this.#reason();
         this.#tell(reason, () => log.error({ groupId, reason }, 'the consumer group is not joined'));
         return reason;
@@ -86,6 +84,7 @@ export class GroupBus {
       return `expected Redis to tell the id of its bus: ${messageOf(thrown)}`;
     }
     this.#othersSince = undefined;
+    this.#isNamed = false;
     const fields = { groupId, bus: this.#id };
     this.#tell(this.#id, () => log.info(fields, 'the consumer group is joined for this bus'));
     if (this.#id === undefined) this.#tell(NO_ID, () => log.warn({ groupId }, NO_ID));
@@ -104,7 +103,7 @@ export class GroupBus {
     for (;;) {
       await clock.sleep(KEEP_MS, signal);
       if (signal.aborted) return;
-      await this.#keep(named);
+      await this.#keep(named, signal);
       if (clock.now() - lookedAt < LOOK_MS) continue;
       lookedAt = clock.now();
       await this.#look(topics);
@@ -151,11 +150,11 @@ export class GroupBus {
    * Where Redis has come back empty, a pod that begins would find no id, and could not join. Nor could it join members that have
    * no id, since Redis had refused to tell it, beside positions of another bus.
    */
-  async #keep(named: () => void): Promise<void> {
+  async #keep(named: () => void, signal: AbortSignal): Promise<void> {
     const { configured, busId, groupId, log } = this.#options;
     if (configured !== undefined) return;
     const kept = await busId(this.#id ?? randomUUID()).catch(() => undefined); // It is asked again.
-    if (kept === undefined || kept === this.#id) return;
+    if (signal.aborted || kept === undefined || kept === this.#id) return;
     if (this.#id === undefined) {
       this.#id = kept;
       this.#isNamed = true;

@@ -279,7 +279,8 @@ export class KafkaSource {
     });
     this.#member = member;
     const ended = new AbortController();
-    const joinAgain = (): void => this.#outdated.abort();
+    const outdated = this.#outdated;
+    const joinAgain = (): void => outdated.abort();
     void this.#admission.watch(topics, joinAgain, ended.signal);
     void this.#topics.watch(topics, timing.metadataMaxAgeMs, joinAgain, ended.signal);
     try {

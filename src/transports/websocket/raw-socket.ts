@@ -27,7 +27,7 @@ interface Receiver {
 
 const BYTES = { binary: false };
 
-/** The number of messages that may wait of a connection that is open. */
+/** So many messages behind the end of a connection end its socket at once: as many as may wait of one that is open. */
 const MAX_DROPPED = 500;
 
 /**

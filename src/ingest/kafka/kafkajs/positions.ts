@@ -90,7 +90,7 @@ export class KafkajsPositions implements PositionPolicy {
     return this.#topics.get(topic)?.counts[partition] ?? 0;
   }
 
-  /** The epoch of the record before the partition's position. Undefined: not known. */
+  /** The leader epoch of the record before the partition's position. Undefined: not known. */
   leaderEpoch(topic: string, partition: number): number | undefined {
     return this.#topics.get(topic)?.epochs[partition];
   }

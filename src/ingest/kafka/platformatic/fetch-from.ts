@@ -10,7 +10,7 @@ interface WantedPartition {
   readonly uuid: string;
   readonly partition: number;
   readonly from: number;
-  /** The epoch of the record before. Undefined: not known. */
+  /** The leader epoch of the record before. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   /** What the broker sends of it; a single record batch may be larger. */
   readonly maxBytes: number;

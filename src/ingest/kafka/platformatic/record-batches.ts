@@ -12,7 +12,7 @@ export interface DecodedRecords {
   readonly records: readonly KafkaRecord[];
   /** Behind all that is decoded, transactions' markers and what was aborted among it. */
   readonly next: number;
-  /** The epoch of the record before `next`. Undefined: not known. */
+  /** The leader epoch of the record before `next`. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   /** At `next`. */
   readonly bad: BadBatch | undefined;

@@ -185,6 +185,8 @@ test('a pod that has joined while Redis refused to tell the id joins again once 
   assert.deepEqual([bus.id, named], ['ours', 1]);
   ending.abort();
   await watching;
+  state.group = Promise.reject(new Error('Kafka is away')) as never;
+  await assert.rejects(refusal(), /Kafka is away/);
   state.group = of(true, 'theirs');
   assert.equal(await refusal(), undefined);
   assert.match((await refusal()) ?? '', /got those of bus theirs/, 'another time it is asked again');
