@@ -16,7 +16,7 @@ export type RedisKind = (typeof REDIS_KINDS)[number];
 export class ChaosRedis {
   /** By which gateways find it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The servers that can be written to at first; whatever happens, happens to all of them. */
+  /** The servers that can be written to at first. A fault happens to all of them. */
   readonly #masters: readonly RedisServer[];
   readonly #replica: RedisServer | undefined;
 

@@ -46,7 +46,7 @@ export interface GroupRecord {
   /** Paths at which viewers differ, so that more than one execution was needed. */
   readonly splits: Set<string>;
   errors: readonly string[];
-  /** What is known of the result that the connection is to get. */
+  /** The result that the connection is to get. */
   settled?: {
     /** Subscribers that share it, its own included. */
     readonly sharedBy: number;
@@ -56,7 +56,7 @@ export interface GroupRecord {
   delivery?: DeliveryRecord;
 }
 
-/** What is known of a result that was handed to the connection. */
+/** A result that was handed to the connection. */
 export interface DeliveryRecord {
   readonly at: number;
   /** Waiting for the client before it. */

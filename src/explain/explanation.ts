@@ -62,7 +62,7 @@ export interface Consumed {
   readonly steps: readonly ExplainedStep[];
 }
 
-/** What one process knows of a topic. Times are ISO 8601. */
+/** The knowledge that one process has of a topic. Times are ISO 8601. */
 export interface Known {
   /** The recording of its events, for this question and later ones. */
   readonly recording: { readonly since: string; readonly until: string; readonly events: number };

@@ -2,7 +2,7 @@ import { shortened } from '../support/shortened.ts';
 import { Table } from '../support/table.ts';
 import type { ExecutionCosts } from './execution-costs.ts';
 
-/** What a group has had since it was made, except where it says otherwise. */
+/** The counts of a group since it was made, except where it says otherwise. */
 export interface GroupCounts {
   /** Its channels have been joined. */
   readonly live: boolean;

@@ -27,7 +27,7 @@ export class Cors {
     this.#check = check;
   }
 
-  /** The headers of the response to a request, whatever comes of it. */
+  /** The headers of the response to a request, also where that is refused. */
   headersFor(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     return { ...this.#origin(headers), vary: 'Origin', 'access-control-expose-headers': EXPOSED_HEADERS };
   }

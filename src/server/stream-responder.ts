@@ -43,7 +43,7 @@ export class StreamResponder {
   }
 }
 
-/** What a response is written to: its socket, or in HTTP/2 its stream. Undefined once the connection has gone. */
+/** The stream that a response is written to: its socket, or that of HTTP/2. Undefined once the connection has gone. */
 function bodyOf(response: ServerResponse): Duplex | undefined {
   const { stream } = response as { readonly stream?: Duplex };
   return stream ?? response.socket ?? undefined;

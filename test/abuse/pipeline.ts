@@ -10,7 +10,7 @@ export function post(path: string, body: string, headers = ''): string {
   return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** A client that sends requests one behind the other, whatever is answered. */
+/** A client that sends requests one behind the other, and does not mind the answers. */
 export class Pipeline {
   readonly socket: Socket;
   /** In the order of the requests. */

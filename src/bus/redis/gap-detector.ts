@@ -108,7 +108,7 @@ export class GapDetector {
   }
 
   /**
-   * What was missed of the topic has been read from its history, which lacks what was published while Redis took no writes.
+   * Notes that the topic's missed messages have been read from its history, which lacks what was published while Redis took no writes.
    *
    * @returns whether versions are to be compared soon, to tell of a loss that was announced meanwhile
    */

@@ -51,7 +51,7 @@ export class GroupAdmission {
     return undefined;
   }
 
-  /** See `GroupBus`. */
+  /** Does what `GroupBus.watch` does. */
   async watch(topics: readonly string[], named: () => void, signal: AbortSignal): Promise<void> {
     await this.#bus?.watch(topics, named, signal);
   }

@@ -42,7 +42,7 @@ const INTRUDERS =
 export class GroupBus {
   readonly #options: GroupBusOptions;
   #id: string | undefined;
-  /** It has been a member without an id, and joins again at once, whoever is in the group, so that its positions name its bus. */
+  /** It has been a member without an id, and joins again at once, even beside members of another bus, so that its positions name its bus. */
   #isNamed = false;
   /** When members of another bus were seen first, ms. */
   #othersSince: number | undefined;

@@ -180,7 +180,7 @@ export class SendQueue {
   flush(): number {
     if (this.#draining) return 0;
     let written = 0;
-    // What waits apart is taken in parts, as results that come meanwhile may supersede the rest.
+    // Results that wait apart are taken in parts, as later ones may supersede the rest.
     for (let queue = this.#queue ?? this.#nextLate(); queue !== undefined; queue = this.#nextLate()) {
       this.#queue = queue;
       const { bytes } = queue;

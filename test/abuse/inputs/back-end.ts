@@ -40,7 +40,7 @@ function writeForEver(stream: Writable, piece: string): void {
 
 const answerForEver: Answer = (response) => writeForEver(response, text(65_536));
 
-/** Interim responses, which none follows that is final. */
+/** Sends interim responses for ever, and no final one. */
 const hintForEver: Answer = ({ socket }) => {
   if (socket !== null) writeForEver(socket, 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000));
 };

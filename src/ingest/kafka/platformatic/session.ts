@@ -17,7 +17,7 @@ interface SessionOptions {
   readonly membership: Membership;
   readonly member: MemberOptions;
   readonly partitions: readonly MemberPartition[];
-  /** The layouts before the join: a partition that has come since may be nobody's. */
+  /** The layouts before the join: a partition that has come since may have no owner. */
   readonly layoutsBefore: ReadonlyMap<string, TopicLayout>;
   /** The layouts after the join. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;

@@ -170,7 +170,7 @@ test('where Redis does not permit to keep an id the group is joined, and BUS_ID 
   assert.match(String(lines.at(-1)?.['msg']), /set BUS_ID/);
 });
 
-test('a pod that has joined while Redis refused to tell the id joins again once Redis tells it, whoever is in the group', async (t) => {
+test('a pod that has joined while Redis refused to tell the id joins again once Redis tells it, even beside members of another bus', async (t) => {
   const { bus, state, refusal, wake } = setUp(of(true, undefined), 'ours');
   state.refuses = true;
   await refusal();
