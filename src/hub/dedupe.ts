@@ -25,6 +25,8 @@ interface CarriedTopics {
   readonly former: Carried | undefined;
 }
 
+type Partitions = Map<number, CarriedTopics>;
+
 /**
  * What one channel has carried, by partition. A channel gets the events of a partition in the order of its log, and
  * copies of them only after the event itself: their publisher has not heard that they arrived, or the partition has gone
@@ -32,57 +34,67 @@ interface CarriedTopics {
  * is not after the last one of its topic has been dispatched before. A topic that was made anew has another id in Kafka.
  */
 export class ChannelOffsets {
-  readonly #partitions = new Map<number, CarriedTopics>();
+  readonly #carried: Partitions = new Map();
   /** The positions up to which subscribers have read the channel's history: the channel may never have carried those events to them. */
-  #kept: ChannelOffsets | undefined;
-  /** The epoch of the message that was noted last. */
-  #keptEpoch: string | undefined;
+  #read: Partitions | undefined;
+  /** The epoch in which those of `#read` were read. */
+  #readEpoch: string | undefined;
+  /** The positions that were read in epochs before. */
+  #readBefore: Partitions | undefined;
   /** Copies left out. */
   events = 0;
 
   /** The channel's history has it: what is published again without a position in its epoch is a copy. */
   note(position: Position): void {
-    this.#kept ??= new ChannelOffsets();
-    this.#keptEpoch = position.h?.[0];
-    this.#kept.see(position);
+    const epoch = position.h?.[0];
+    if (this.#read === undefined || epoch !== this.#readEpoch) {
+      if (this.#read) this.#readBefore = new Map([...(this.#readBefore ?? []), ...this.#read]);
+      this.#read = new Map();
+      this.#readEpoch = epoch;
+    }
+    advance(this.#read, position);
   }
 
   see(position: Position): DedupeResult {
-    const kept = this.#kept;
-    if (kept !== undefined && position.h?.[0] !== this.#keptEpoch && kept.#has(position)) return 'seen';
-    const result = this.#see(position);
+    if (this.#wasRead(position)) return 'seen';
+    const result = advance(this.#carried, position);
     if (result !== 'seen') this.events += 1;
     return result;
   }
 
-  #has(position: Position): boolean {
-    const { latest } = this.#partitions.get(position.p) ?? {};
-    if (latest === undefined || latest.topicId !== position.id) return false;
-    return !isAfter(placeOf(position), latest.last);
-  }
-
-  #see(position: Position): DedupeResult {
-    const { id, p } = position;
-    const place = placeOf(position);
-    const carried = this.#partitions.get(p);
-    if (carried === undefined) {
-      this.#partitions.set(p, { latest: { topicId: id, last: place }, former: undefined });
-      return 'new';
-    }
-    const { latest, former } = carried;
-    if (id !== undefined && id !== latest.topicId) {
-      if (former !== undefined && id === former.topicId) return advance(former, place);
-      if (latest.topicId !== undefined) {
-        this.#partitions.set(p, { latest: { topicId: id, last: place }, former: latest });
-        return 'restarted';
-      }
-      latest.topicId = id;
-    }
-    return advance(latest, place);
+  #wasRead(position: Position): boolean {
+    const isOfEpoch = position.h?.[0] === this.#readEpoch;
+    return has(this.#readBefore, position) || (!isOfEpoch && has(this.#read, position));
   }
 }
 
-function advance(carried: Carried, place: LogPosition): DedupeResult {
+function has(partitions: Partitions | undefined, position: Position): boolean {
+  const latest = partitions?.get(position.p)?.latest;
+  if (latest === undefined || latest.topicId !== position.id) return false;
+  return !isAfter(placeOf(position), latest.last);
+}
+
+function advance(partitions: Partitions, position: Position): DedupeResult {
+  const { id, p } = position;
+  const place = placeOf(position);
+  const carried = partitions.get(p);
+  if (carried === undefined) {
+    partitions.set(p, { latest: { topicId: id, last: place }, former: undefined });
+    return 'new';
+  }
+  const { latest, former } = carried;
+  if (id !== undefined && id !== latest.topicId) {
+    if (former !== undefined && id === former.topicId) return advanceTopic(former, place);
+    if (latest.topicId !== undefined) {
+      partitions.set(p, { latest: { topicId: id, last: place }, former: latest });
+      return 'restarted';
+    }
+    latest.topicId = id;
+  }
+  return advanceTopic(latest, place);
+}
+
+function advanceTopic(carried: Carried, place: LogPosition): DedupeResult {
   const { last } = carried;
   if (!isAfter(place, last)) return 'seen';
   carried.last = place;

@@ -97,6 +97,18 @@ test('what is published again without a history, or in its next epoch, is a copy
   recordings.release([a]);
 });
 
+const at = (o: number, epoch: string, p = 0) => ({ p, o, h: [epoch, o] }) as const;
+
+test('what was read in one epoch and comes again in the next is a copy, even after the history was read there', () => {
+  const { offsets } = channelOf('a');
+  offsets.note(at(3, 'abc'));
+  offsets.note(at(9, 'abc', 1));
+  offsets.note(at(5, 'def'));
+  const verdicts = [at(3, 'def'), at(9, 'def', 1), at(5, 'ghi'), at(4, 'abc')].map((one) => offsets.see(one));
+  assert.deepEqual(verdicts, ['seen', 'seen', 'seen', 'seen']);
+  assert.deepEqual([offsets.see(at(4, 'def')), offsets.see(at(10, 'def', 1))], ['new', 'new']);
+});
+
 test('what nobody uses is dropped for others, before its time is over', async () => {
   const room = ownBytes(17_500);
   const { recordings, a, b } = setUp(() => undefined, room);
