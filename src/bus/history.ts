@@ -8,6 +8,16 @@ export interface HistoryPosition {
 }
 
 /**
+ * A branch is what one server has given out of an epoch. Where a replica becomes the master, sequences go on with the next
+ * branch, so that none is given twice, though the former master may go on beside it. No server gives as many as a branch has.
+ */
+export const BRANCH_SEQUENCES = 2 ** 32;
+
+export function branchOf({ sequence }: Pick<HistoryPosition, 'sequence'>): number {
+  return Math.floor(sequence / BRANCH_SEQUENCES);
+}
+
+/**
  * Beyond `size`, in parts of it: then what is kept of a channel is cut back to `size`, so that it is not cut at each
  * message.
  */
@@ -36,6 +46,11 @@ export interface KeptMessages {
 export interface HistoryRead {
   /** The position of the topic's last message when it was read. */
   readonly position: HistoryPosition;
+  /**
+   * The last sequence that is kept of the branch from which on it was read: a former master may have given more. Undefined for
+   * the branch of the position.
+   */
+  readonly branchEnd?: number | undefined;
   /** How many messages of a channel are kept, at least. */
   readonly size: number;
   /** Messages are left out because they take too many bytes. */

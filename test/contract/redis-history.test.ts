@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
-import { positionOf } from '../../src/bus/history.ts';
+import { BRANCH_SEQUENCES, positionOf } from '../../src/bus/history.ts';
 import { NO_POSITION, POSITIONS, readPosition, writePosition } from '../../src/bus/redis/position-field.ts';
 import { isAfter } from '../../src/events/log-position.ts';
 import { deletionOf } from '../../src/events/deletion.ts';
@@ -309,6 +309,56 @@ test('redis: a server whose history ends before what was heard has lost messages
   await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
   assert.notEqual(await epochOf(pod.bus), before);
+});
+
+/** A pod that listens to a server, and another server that has been its replica, and now is a master beside it. */
+async function setUpSplit(t: TestContext) {
+  const [former, next] = [await startRedis(t), await startRedis(t)];
+  const admin = await redisAdmin(t, next);
+  await admin.replicaof('127.0.0.1', former.port);
+  const pod = await listen(t, former);
+  await publish(pod.bus, 1, 2, 3);
+  await eventually(async () => assert.equal(await admin.hget(STATE_KEY, 'seq'), '3'));
+  await admin.replicaof('NO', 'ONE');
+  return { pod, next, other: await startKeeping(t, next.port) };
+}
+
+test('redis: where a former master goes on beside the next one, each gives sequences of its own, and the next says up to where it has those of the former', async (t) => {
+  const { pod, other } = await setUpSplit(t);
+  await publish(pod.bus, 4, 5);
+  await publish(other, 6, 7, 8);
+  const sequences = async (bus: Bus, since: number) => {
+    const { position, branchEnd, channels } = await bus.readHistory(TOPIC, [CHANNEL], since, ALL);
+    const kept = channels.flatMap(({ messages }) => messages.map((payload) => positionOf(payload)?.sequence));
+    return { last: position.sequence, branchEnd, kept };
+  };
+  assert.deepEqual(await sequences(pod.bus, 2), { last: 5, branchEnd: undefined, kept: [3, 4, 5] });
+  const own = upTo(3).map((n) => BRANCH_SEQUENCES + n);
+  assert.deepEqual(await sequences(other, 2), { last: own[2], branchEnd: 3, kept: [3, ...own] });
+  const [first = 0] = own;
+  assert.deepEqual(await sequences(other, first), { last: own[2], branchEnd: undefined, kept: own.slice(1) });
+});
+
+test('redis: a pod that has heard more of a former master than the next one has is told a gap, though others have published more there', async (t) => {
+  const { pod, next, other } = await setUpSplit(t);
+  await publish(pod.bus, 4, 5);
+  await pod.inbox.until(5);
+  await publish(other, 6, 7, 8);
+  const before = await epochOf(other);
+  pod.relay.moveTo(next.port);
+  pod.relay.cut();
+  await eventually(() => assert.deepEqual(pod.gaps, [TOPIC]));
+  assert.notEqual(await epochOf(other), before);
+});
+
+test('redis: a pod that has heard no more of a former master than the next one has goes on with that, and is told no gap', async (t) => {
+  const { pod, next, other } = await setUpSplit(t);
+  await pod.inbox.until(3);
+  await publish(other, 6, 7, 8);
+  pod.relay.moveTo(next.port);
+  pod.relay.cut();
+  assert.deepEqual(await heardBy(pod.inbox, 6), [1, 2, 3, 6, 7, 8]);
+  assert.deepEqual(pod.gaps, []);
 });
 
 test('redis: nothing is read while Redis has no memory, since what is published then is not kept', async (t) => {

@@ -1,5 +1,5 @@
 import { DELETED_OF_GENERATION } from '../../events/deletion.ts';
-import { BYTES_PER_MESSAGE, SLACK } from '../history.ts';
+import { BRANCH_SEQUENCES, BYTES_PER_MESSAGE, SLACK } from '../history.ts';
 import { POSITIONS } from './position-field.ts';
 
 /** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
@@ -11,7 +11,8 @@ export const KEYS_MAY_MOVE = 'local keysMayMove = false';
 /**
  * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
  *
- *     KEYS  1 the topic's state: a hash of epoch, seq, version, and the last position by partition
+ *     KEYS  1 the topic's state: a hash of epoch, seq, version, the server's replication id, the last sequence of each branch
+ *             but the present one, and the last position by partition
  *           2 the topic's version, which changes with everything that any pod publishes for it
  *     ARGV  1 the next epoch, if there has to be one; 2 what names of lists begin with
  *
@@ -24,9 +25,12 @@ export const KEYS_MAY_MOVE = 'local keysMayMove = false';
  * one; deletions up to `forgotten` may be in neither. Pods of the version before renew lists alone, and Redis may evict a hash: all deletions are forgotten then.
  */
 const BEGINNING = `
-local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted')
+local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted', 'server')
 local epoch, seq = state[1], tonumber(state[2] or '0')
 local noted = tonumber(state[4] or '0')
+local before = state[5]
+local replication = redis.pcall('INFO', 'replication')
+local server = type(replication) == 'string' and string.match(replication, 'master_replid:(%w+)')
 local version = redis.call('GET', KEYS[2])
 local function publishes(version)
   redis.call('SET', KEYS[2], version)
@@ -34,13 +38,23 @@ local function publishes(version)
 end
 local prefix = ARGV[2] .. (epoch or '') .. ':'
 local function begin()
-  epoch, seq, noted = ARGV[1], 0, 0
+  epoch, seq, noted, before = ARGV[1], 0, 0, server
   prefix = ARGV[2] .. epoch .. ':'
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'seq', seq)
+  if server then redis.call('HSET', KEYS[1], 'server', server) end
   publishes(version or epoch)
 end
 if not epoch or state[3] ~= version then begin() end
+local function branchOf(sequence) return string.format('branch:%d', math.floor(sequence / ${BRANCH_SEQUENCES})) end
+if server and server ~= before then
+  if before then
+    redis.call('HSET', KEYS[1], branchOf(seq), string.format('%d', seq))
+    seq = (math.floor(seq / ${BRANCH_SEQUENCES}) + 1) * ${BRANCH_SEQUENCES}
+  end
+  redis.call('HSET', KEYS[1], 'server', server, 'seq', string.format('%d', seq))
+end
+local function endOfBranch(sequence) return redis.call('HGET', KEYS[1], branchOf(sequence)) or '-1' end
 local function deletedIn(generation)
   return KEYS[1] .. '@deleted:' .. epoch .. ':' .. string.format('%d', generation)
 end
@@ -188,19 +202,22 @@ return { dropped, epoch }
  * their number; 12… channels. Redis does nothing else meanwhile, so once it has read a MiB or two thousand messages, it
  * reads and keeps no more: another call goes on.
  *
- * A server that ends before what was heard has lost messages: it would give their sequences again, so the epoch ends.
+ * A server that ends before what was heard, or has gone on in another branch before it, has lost messages, so the epoch ends.
  *
  * While Redis has no memory to spare, pods publish without it taking note: nothing is read then, so a write that takes
  * memory comes first.
  *
- * @returns epoch, sequence, the bytes of the messages, and for each channel that is read: the sequence behind which its list
+ * @returns epoch, sequence, the bytes of the messages, the last sequence of the branch of argument 5, or -1 for the present one,
+ *   and for each channel that is read: the sequence behind which its list
  *   is complete, then messages, the last one first. In place of that sequence: -1 if more messages are there than are
  *   wanted, -2 if another call is to go on with the channel, -3 if the next message is beyond the bytes
  */
 export const JOIN = `${BEGINNING}
-if ARGV[6] == epoch and tonumber(ARGV[7]) > seq then begin() end
+local heard = tonumber(ARGV[7])
+local heardUntil = tonumber(endOfBranch(heard))
+if ARGV[6] == epoch and (heard > seq or (heardUntil >= 0 and heard > heardUntil)) then begin() end
 local since, most, room = tonumber(ARGV[5]), tonumber(ARGV[8]), tonumber(ARGV[9])
-local before, taken = tonumber(ARGV[10]), tonumber(ARGV[11])
+local earliest, taken = tonumber(ARGV[10]), tonumber(ARGV[11])
 if since >= 0 then redis.call('HSET', KEYS[1], 'seq', string.format('%d', seq)) end
 local count, bytes = 0, 0
 local function isMark(element) return string.match(element, '^{"h":%["%w+",%d+%]}$') end
@@ -219,7 +236,7 @@ local function newest(list)
       length = length + #element
       if sequence <= since then
         from = beginning(list)
-      elseif sequence < before then
+      elseif sequence < earliest then
         if taken >= most and not isMark(element) then from = -1
         elseif bytes + #element + ${BYTES_PER_MESSAGE} > room then from = -3
         elseif bytes >= ${BYTES_PER_CALL} or count >= 2000 then from = -2
@@ -239,7 +256,7 @@ local function newest(list)
   elements[1] = from
   return elements
 end
-local reply = { epoch, seq, 0 }
+local reply = { epoch, seq, 0, tonumber(since >= 0 and endOfBranch(since) or '-1') }
 renewDeleted(ARGV[3])
 for index = 12, #ARGV do
   if bytes >= ${BYTES_PER_CALL} or count >= 2000 then break end
@@ -254,7 +271,7 @@ for index = 12, #ARGV do
     local elements = newest(list)
     reply[#reply + 1] = elements
     if elements[1] < -1 then break end
-    before, taken = ${Number.MAX_SAFE_INTEGER}, 0
+    earliest, taken = ${Number.MAX_SAFE_INTEGER}, 0
   end
 end
 reply[3] = bytes

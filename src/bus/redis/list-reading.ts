@@ -19,6 +19,7 @@ export type JoinReply = readonly [
   epoch: string,
   sequence: number,
   bytes: number,
+  branchEnd: number,
   ...lists: readonly (readonly [from: number, ...messages: readonly string[]])[],
 ];
 
@@ -32,6 +33,7 @@ export class ListReading {
   #room: number;
   #isCut = false;
   #position: HistoryPosition | undefined;
+  #branchEnd: number | undefined;
 
   constructor(channels: readonly string[], { last = Number.MAX_SAFE_INTEGER, maxBytes }: HistoryBounds) {
     this.#channels = channels;
@@ -60,8 +62,9 @@ export class ListReading {
   }
 
   /** @param reply to the next call; its epoch is that of the first */
-  take([epoch, sequence, bytes, ...lists]: JoinReply): void {
+  take([epoch, sequence, bytes, branchEnd, ...lists]: JoinReply): void {
     this.#position ??= { epoch, sequence };
+    if (branchEnd >= 0) this.#branchEnd ??= branchEnd;
     this.#room -= bytes;
     for (const [from, ...messages] of lists) {
       // A list that goes on may be long: it is not to be spread.
@@ -75,7 +78,13 @@ export class ListReading {
     if (this.#position === undefined) throw new Error('expected the reply to a call, got none');
     const unread = this.#channels.slice(this.#kept.length);
     const channels = [...this.#kept, ...unread.map((channel) => this.#keptIn(channel, WANTED))];
-    return { position: this.#position, size, isCut: this.#isCut, channels };
+    return {
+      position: this.#position,
+      branchEnd: this.#branchEnd,
+      size,
+      isCut: this.#isCut,
+      channels,
+    };
   }
 
   #end(from: number): void {

@@ -58,6 +58,7 @@ export class GroupRecorder {
     try {
       const heard = await this.#positions.from(topic, at);
       if (at === undefined || heard === undefined || !isReached(at, heard)) return undefined;
+      if (await this.#positions.isLost(topic, at, heard)) return undefined;
       await new Promise<void>((resolve) => this.#services.afterWaiting(resolve));
       const channels = this.#services.channelsOf(group);
       await this.#recordings.open(topic, channels, { at, last, owner: workOwnerOf(subscriber), leaving });

@@ -1,11 +1,17 @@
 import { setTimeout as passes } from 'node:timers/promises';
 import type { Bus } from '../../bus/bus.ts';
-import type { HistoryPosition } from '../../bus/history.ts';
+import { branchOf, type HistoryPosition } from '../../bus/history.ts';
 
 export interface TopicPositionServices {
   /** What this pod has heard. */
   readonly position: Bus['position'];
   readonly readHistory: Bus['readHistory'];
+}
+
+/** The branches of a topic's epoch that its history has left, and the last sequence that is kept of each. */
+interface LeftBranches {
+  readonly epoch: string;
+  readonly ends: Map<number, Promise<number>>;
 }
 
 /** The bus is asked no more often than this for one topic, as clients may send any cursor: ms. */
@@ -20,6 +26,7 @@ export class TopicPositions {
   readonly #asking = new Map<string, Promise<void>>();
   /** By topic: ms. */
   readonly #askedAt = new Map<string, number>();
+  readonly #branches = new Map<string, LeftBranches>();
 
   constructor(services: TopicPositionServices) {
     this.#services = services;
@@ -37,6 +44,38 @@ export class TopicPositions {
     if (heard !== undefined && (cursor === undefined || isReached(cursor, heard))) return heard;
     await this.#ask(topic);
     return position(topic);
+  }
+
+  /**
+   * Whether the history has gone on without this position: a master that has been replaced has given it, and the next one has
+   * not got it.
+   *
+   * @param heard where the topic stands in the epoch of the position
+   * @throws NoHistory
+   */
+  async isLost(topic: string, position: HistoryPosition, heard: HistoryPosition): Promise<boolean> {
+    return (
+      branchOf(position) < branchOf(heard) && position.sequence > (await this.#branchEnd(topic, position))
+    );
+  }
+
+  #branchEnd(topic: string, position: HistoryPosition): Promise<number> {
+    const { epoch } = position;
+    let left = this.#branches.get(topic);
+    if (left?.epoch !== epoch) this.#branches.set(topic, (left = { epoch, ends: new Map() }));
+    const { ends } = left;
+    const branch = branchOf(position);
+    const known = ends.get(branch);
+    if (known !== undefined) return known;
+    const asked = this.#readBranchEnd(topic, position.sequence);
+    ends.set(branch, asked);
+    asked.catch(() => ends.delete(branch));
+    return asked;
+  }
+
+  async #readBranchEnd(topic: string, since: number): Promise<number> {
+    const { branchEnd = Infinity } = await this.#services.readHistory(topic, [], since, { maxBytes: 0 });
+    return branchEnd;
   }
 
   #ask(topic: string): Promise<void> {

@@ -10,10 +10,20 @@ const compiled = new Map<string, Script>();
 /** The call of the script that is running: there is only one at a time. */
 let call: CallRedis = () => undefined;
 
+const callIt = (...words: readonly LuaValue[]): LuaValue => {
+  const [name = '', ...args] = words.map(textOf);
+  return fromReply(call(name, args));
+};
+
 const redis = LuaTable.of({
-  call: (...words) => {
-    const [name = '', ...args] = words.map(textOf);
-    return fromReply(call(name, args));
+  call: callIt,
+  pcall: (...words) => {
+    try {
+      return callIt(...words);
+    } catch (thrown) {
+      if (thrown instanceof LuaError) return LuaTable.of({ err: thrown.message });
+      throw thrown;
+    }
   },
 });
 

@@ -18,6 +18,7 @@ export const LIBRARY: Readonly<Record<string, LuaValue>> = {
       : typeof value === 'boolean'
         ? String(value)
         : typeName(value),
+  type: typeName,
   string: LuaTable.of({ format, match: (text, pattern) => match(textOf(text), textOf(pattern)) }),
   math: LuaTable.of({
     floor: (value) => Math.floor(numberOf(value)),

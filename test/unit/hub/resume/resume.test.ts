@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { NoHistory } from '../../../../src/bus/history.ts';
+import { BRANCH_SEQUENCES, NoHistory, type HistoryPosition } from '../../../../src/bus/history.ts';
 import { Random } from '../../../helpers/random.ts';
 import { heldExecutions, operation, settled, setUp } from '../parts.ts';
 import { inTurns } from '../../turns.ts';
@@ -58,6 +58,36 @@ test('a cursor that is older than what is kept, or newer than any event, recover
   await inTurns(t, () => assert.deepEqual(client.greetings, [true, false, false]));
   await publish([21]);
   assert.deepEqual(client.heard, [undefined, undefined, 21]);
+});
+
+test('what a former master gave behind the last event that the next one has recovers nothing, though sequences have gone on', async (t) => {
+  const { bus, client: make, publish } = world(t);
+  const clients = [make(), make()];
+  for (const client of clients) client.connect();
+  await settled();
+  for (const [index, client] of clients.entries()) {
+    await publish([index + 1]);
+    client.disconnect();
+  }
+  const [position, read] = [bus.position.bind(bus), bus.readHistory.bind(bus)];
+  const inNextBranch = (at: HistoryPosition): HistoryPosition => ({ ...at, sequence: BRANCH_SEQUENCES + 1 });
+  t.mock.method(bus, 'position', (topic: string) => inNextBranch(position(topic) ?? assert.fail()));
+  const asked = t.mock.method(bus, 'readHistory', async (...of: Parameters<typeof read>) => {
+    const found = await read(...of);
+    return { ...found, position: inNextBranch(found.position), branchEnd: 1 };
+  });
+  for (const client of clients) client.connect();
+  await inTurns(t, () =>
+    assert.deepEqual(
+      clients.map(({ greetings }) => greetings),
+      [
+        [true, true],
+        [true, false],
+      ],
+    ),
+  );
+  const branchEnds = asked.mock.calls.filter(({ arguments: [, channels] }) => channels.length === 0);
+  assert.equal(branchEnds.length, 1);
 });
 
 test('a client that has got more than its pod knows of keeps its cursor where nothing can be read', async (t) => {
