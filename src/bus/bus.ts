@@ -7,7 +7,7 @@ import type { HistoryBounds, HistoryPosition, HistoryRead } from './history.ts';
 /** Called once per message, in the order of the channel's messages. Must not throw. */
 export type Listener = (payload: Buffer | string) => void;
 
-/** Called with a topic of which messages may have been missed on this pod, before now. Must not throw. */
+/** Called when this pod may have missed messages of the topic, before now. Must not throw. */
 export type GapListener = (topic: string) => void;
 
 /** The subscription of one listener to one channel. */
@@ -18,7 +18,7 @@ export interface Subscription {
   leave(): void;
 }
 
-/** Announcements that a pod has heard, and still heeds. */
+/** Announcements that a pod has heard and still follows. */
 export interface KnownAnnouncements {
   texts(): readonly string[];
   /** How long they are kept: ms. */
@@ -32,18 +32,18 @@ export interface Bus extends Publisher {
   stop(): Promise<void>;
   /** @param topic that the channel belongs to */
   subscribe(topic: string, channel: string, listener: Listener): Subscription;
-  /** How many further channels may be subscribed to; those that linger are given up for them. Infinity: no limit. */
+  /** How many more channels can be subscribed to: lingering channels are left to make room for them. Infinity: no limit. */
   readonly room: number;
   /**
-   * The position in the history of the topic up to which all messages of subscribed channels have reached their
-   * listeners; undefined if it has none, or the bus can't tell at present.
+   * The position in the history of the topic up to which all messages of subscribed channels have reached their listeners;
+   * undefined if the topic has no history, or the bus does not know the position at present.
    */
   position(topic: string): HistoryPosition | undefined;
   /**
-   * Reads what is kept of channels that are subscribed to. Once it resolves, all messages up to its position have reached
-   * their listeners. Never more is held of it than the bounds say.
+   * Reads the kept messages of subscribed channels. Once it resolves, all messages up to its position have reached their
+   * listeners. It never holds more than the bounds allow.
    *
-   * @param since sequence of the last message that is not needed: 0 if all are
+   * @param since sequence of the last message that is not needed; 0 if all are needed
    * @throws NoHistory
    */
   readHistory(
@@ -53,48 +53,48 @@ export interface Bus extends Publisher {
     bounds: HistoryBounds,
   ): Promise<HistoryRead>;
   /**
-   * Which of these Kafka keys were deleted in this epoch of the topic's history. What was read before is complete with it:
-   * deletions do not leave messages out of a read.
+   * Reports which of these Kafka keys were deleted in this epoch of the topic's history. Deletions remove no messages from
+   * a read: an earlier read is complete together with this report.
    *
    * @throws NoHistory, also if the epoch has ended
    */
   deletions(topic: string, epoch: string, keys: readonly string[]): Promise<Deletions>;
   /**
-   * Keeps the messages of these topics from now on, in place of those before. Subscriptions go on.
+   * Keeps the messages of these topics, and of no others, from now on. Subscriptions go on.
    *
    * @param histories how much is kept, by topic
    */
   keep(histories: ReadonlyMap<string, HistorySettings>): void;
-  /** Sets who is told of gaps: only of topics with a channel that is subscribed. */
+  /** Sets the listener that is called at gaps, only for topics with a subscribed channel. */
   onGap(listener: GapListener): void;
-  /** Sets what is consumed by this process, before `start`: what the bus has not brought of it is read again. */
+  /** Sets, before `start`, what this process consumes: messages that the bus did not deliver are read again from there. */
   readMissedFrom(consumption: Consumption): void;
   /**
-   * Sets who is told when this pod is deaf, before `start`: for some time it has heard nothing of the bus, over which it
-   * can publish, and which others listen to. Told again with false once it hears. It may be told the same twice.
+   * Sets, before `start`, the listener called when this pod is deaf: it can publish over the bus, and others listen to it,
+   * but it has heard nothing for some time. Called with false once it hears again. The same value may be repeated.
    */
   onDeaf(listener: (isDeaf: boolean) => void): void;
   /**
-   * Sends what every pod must hear, this one included. A pod that is not listening hears it once it listens again, within
-   * the time that it is kept.
+   * Sends a text that every pod must hear, this one included. A pod that does not listen now hears it if it listens again
+   * within `keepMs`.
    *
-   * @throws if it may not have been taken
+   * @throws if the bus may not have accepted it
    */
   announce(text: string, keepMs: number): Promise<void>;
   /**
-   * Sets who hears announcements, before `start`. Each may be heard several times, and old ones at any time. Must not
-   * throw.
+   * Sets, before `start`, the listener of announcements, which must not throw. It may hear each one several times, and old
+   * ones at any time.
    *
-   * @param known what this pod has heard: it is announced again where what keeps announcements has lost it
+   * @param known announcements that this pod has heard: the bus sends them again if its store has lost them
    */
   onAnnouncement(listener: (text: string) => void, known?: KnownAnnouncements): void;
   /** Whether all announcements that were kept when this pod began to listen have been heard. It stays true. */
   readonly announcementsAreHeard: boolean;
   /**
-   * The id that tells this bus from others, for all pods that share it: one that is kept, else the proposed one, which is
-   * kept from then on. Undefined if nothing is kept and nothing proposed, or the bus is that of one process.
+   * The id that distinguishes this bus from others, the same for all pods that share it: the stored id, or else the
+   * proposed one, which is then stored. Undefined if no id is stored or proposed, or if the bus is within one process.
    *
-   * @throws if it can't be told just now
+   * @throws if the id can't be read just now
    */
   id(proposed?: string): Promise<string | undefined>;
   /**

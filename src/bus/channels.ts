@@ -6,7 +6,7 @@ import type { Listener, Subscription } from './bus.ts';
 export interface ChannelSource {
   /** Resolves when the bus has acknowledged the subscription; from then on `listener` is called with each message. */
   join(channel: string, listener: Listener): Promise<void>;
-  /** Another listener takes the place of the one that the channel was joined with, or is being joined. */
+  /** Replaces the listener with which the channel was joined, or is being joined. */
   listenAgain?(channel: string, listener: Listener): Promise<void>;
   /** Called only for channels whose join has resolved. */
   leave(channel: string): void;
@@ -27,9 +27,9 @@ interface Channel {
  *                                                  ▲                          │
  *                                                  └─────── a new listener ───┘
  *
- * If the last listener leaves before the join is acknowledged, the leave waits for that: with an earlier one, the bus
- * would stay subscribed for ever. Lingering saves a leave and a join when a user reloads a page; where there are as many
- * channels as there may be, the one that has lingered longest is left for a new one.
+ * If the last listener leaves before the join is acknowledged, the leave waits for that: if it came earlier, the bus would
+ * stay subscribed for ever. Lingering saves a leave and a join when a user reloads a page. At the maximum number of
+ * channels, a new one takes the place of the one that has lingered longest.
  */
 export class Channels {
   readonly #source: ChannelSource;
@@ -38,7 +38,7 @@ export class Channels {
   readonly #log: Log;
   readonly #max: number;
   readonly #channels = new Map<string, Channel>();
-  /** The longest first. */
+  /** Those that have lingered longest come first. */
   readonly #lingering = new Map<string, Channel>();
 
   /** @param max how many there may be, lingering ones included; see `room` */
@@ -65,11 +65,11 @@ export class Channels {
     return { ready: channel.joined, leave: () => this.#leave(name, channel, own) };
   }
 
-  /** Has the bus listen to some channels in another way than when it has joined them. */
+  /** Makes the bus listen to some channels again, in another way than it joined them. */
   listenAgain(isMeant: (channel: string) => boolean): void {
     for (const name of this.#channels.keys()) {
       if (!isMeant(name)) continue;
-      // By its name: it may have been left and joined again by the time that the bus has done so.
+      // Looks the channel up by name: it may have been left and joined again by the time that the bus listens.
       const listener: Listener = (payload) =>
         this.#dispatch(name, this.#channels.get(name)?.listeners ?? new Set(), payload);
       this.#source.listenAgain?.(name, listener).catch((error: unknown) => {
@@ -115,7 +115,7 @@ export class Channels {
 
   #leave(name: string, channel: Channel, listener: Listener): void {
     if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
-    // At once, so that it makes room for what the same client subscribes to next.
+    // Lingers at once, to make room for the channel that the same client subscribes to next.
     if (channel.isJoined) {
       this.#linger(name, channel);
       return;

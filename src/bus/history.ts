@@ -1,6 +1,6 @@
 /**
- * A place in the messages of a topic. Those that are kept have sequences, which increase over all channels of the topic,
- * and begin anew with each epoch: a bus begins another one where messages may have been left out.
+ * A place in the messages of a topic. Kept messages have sequences, which increase across all channels of the topic and
+ * start anew with each epoch. A bus begins a new epoch where messages may have been left out.
  */
 export interface HistoryPosition {
   readonly epoch: string;
@@ -8,8 +8,8 @@ export interface HistoryPosition {
 }
 
 /**
- * A branch is what one server has given out of an epoch. Where a replica becomes the master, sequences go on with the next
- * branch, so that none is given twice, though the former master may go on beside it. No server gives as many as a branch has.
+ * A branch is the part of an epoch that one server has numbered. When a replica becomes the master, sequences go on in the
+ * next branch, so none is given twice even if the former master goes on too. No server numbers as many messages as that.
  */
 export const BRANCH_SEQUENCES = 2 ** 32;
 
@@ -17,13 +17,10 @@ export function branchOf({ sequence }: Pick<HistoryPosition, 'sequence'>): numbe
   return Math.floor(sequence / BRANCH_SEQUENCES);
 }
 
-/**
- * Beyond `size`, in parts of it: then what is kept of a channel is cut back to `size`, so that it is not cut at each
- * message.
- */
+/** A channel holds up to `SLACK` times `size` messages before it is cut back to `size`: not each message causes a cut. */
 export const SLACK = 1.25;
 
-/** How much is read at most: the messages that come first are left out. */
+/** How much is read at most. Beyond that, the earliest messages are left out. */
 export interface HistoryBounds {
   /** Messages of each channel. Default: all. */
   readonly last?: number;
@@ -31,35 +28,35 @@ export interface HistoryBounds {
   readonly maxBytes: number;
 }
 
-/** What is kept of one channel. */
+/** The kept messages of one channel. */
 export interface KeptMessages {
   readonly channel: string;
   /** All messages of the channel with higher sequences are there. */
   readonly from: number;
-  /** No more is kept: false if the bounds have left out messages. */
+  /** Whether these are all kept messages: false if the bounds left some out. */
   readonly isAll: boolean;
-  /** In order; those with lower sequences may be among them. */
+  /** In order; some may have lower sequences than `from`. */
   readonly messages: readonly (Buffer | string)[];
 }
 
-/** What is kept of some channels of one topic, all read at one moment. */
+/** The kept messages of some channels of one topic, all read at one moment. */
 export interface HistoryRead {
   /** The position of the topic's last message when it was read. */
   readonly position: HistoryPosition;
   /**
-   * The last sequence that is kept of the branch from which on it was read: a former master may have given more. Undefined for
-   * the branch of the position.
+   * The last sequence that this server has of the branch that was read from: a former master may have given more. Undefined if
+   * it is the branch of the position.
    */
   readonly branchEnd?: number | undefined;
   /** How many messages of a channel are kept, at least. */
   readonly size: number;
-  /** Messages are left out because they take too many bytes. */
+  /** Whether messages are left out because they take too many bytes. */
   readonly isCut: boolean;
   /** The channels in the order in which they were asked for. */
   readonly channels: readonly KeptMessages[];
 }
 
-/** Why nothing can be read: the topic has no history, or the bus has none of it at present. */
+/** Thrown if nothing can be read: the topic has no history, or the bus can't read it at present. */
 export class NoHistory extends Error {
   readonly reason: string;
 
@@ -70,10 +67,10 @@ export class NoHistory extends Error {
   }
 }
 
-/** Taken by a message that is read, besides its text. */
+/** Bytes that a message takes once it is read, besides its text. */
 export const BYTES_PER_MESSAGE = 256;
 
-/** A message that is read counts as so many. */
+/** Bytes that a message counts as once it is read. */
 export const bytesOf = (payload: Buffer | string): number => payload.length + BYTES_PER_MESSAGE;
 
 /** `{"h":["<epoch>",<sequence>],`: a message that is kept begins with its position. */
@@ -94,7 +91,7 @@ export function withPosition({ epoch, sequence }: HistoryPosition, payload: stri
   return `{"h":["${epoch}",${sequence}],${payload.slice(1)}`;
 }
 
-/** A name of an epoch that no other has had. */
+/** Returns a name that no other epoch has had. */
 export function newEpoch(): string {
   return crypto.getRandomValues(new Uint32Array(2)).reduce((text, half) => text + half.toString(36), '');
 }

@@ -13,7 +13,7 @@ interface MemoryBusOptions {
   readonly lingerMs: number;
   /** Lingering ones included. Default: no limit. */
   readonly maxChannels?: number;
-  /** How much is kept, of the topics of which anything is. */
+  /** How much is kept of each topic that has a history. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
   /** ms since 1970 */
   readonly now?: () => number;
@@ -29,7 +29,7 @@ export class MemoryBus implements Bus {
   readonly announcementsAreHeard = true;
   readonly #listeners = new Map<string, Listener>();
   readonly #histories = new Map<string, MemoryHistory>();
-  /** By channel, of those that have listeners. */
+  /** The topic of each channel that has listeners. */
   readonly #topics = new Map<string, string>();
   readonly #channels: Channels;
   readonly #now: () => number;
@@ -113,7 +113,7 @@ export class MemoryBus implements Bus {
   }
 
   readMissedFrom(): void {
-    // Likewise.
+    // Nothing is missed, so there is nothing to read again.
   }
 
   async announce(text: string): Promise<void> {
@@ -161,7 +161,7 @@ export class MemoryBus implements Bus {
     const history = this.#histories.get(topic);
     let published = 0;
     for (const [index, { channel, payload, source, deletes }] of batch.entries()) {
-      // Not between two messages of one event, which have the same position in its history.
+      // Never yields between two messages of one event: they have the same position in the history.
       if (payload !== batch[index - 1]?.payload) {
         if (published >= PUBLISHED_AT_ONCE) {
           published = 0;
@@ -174,7 +174,7 @@ export class MemoryBus implements Bus {
         continue;
       }
       published += 1;
-      // Also where none listens: the channel may be kept.
+      // Also without a listener: the channel may be kept.
       const message = history?.append(channel, payload) ?? payload;
       this.#listeners.get(channel)?.(message);
     }

@@ -29,17 +29,17 @@ interface EndingChannel extends KeptChannel {
   readonly endsAt: number;
 }
 
-/** What one process keeps of the channels of one topic. It begins anew with the process. */
+/** The history of one topic within one process. It starts empty with the process. */
 export class MemoryHistory {
   #settings: HistorySettings;
   readonly #now: () => number;
   readonly #epoch = newEpoch();
   /** The channels that have listeners. */
   readonly #heard = new Map<string, KeptChannel>();
-  /** The others, in the order in which their times end: with messages, and without. */
+  /** Channels without listeners, in the order in which they expire: those with messages, and those without. */
   readonly #ending = new Map<string, EndingChannel>();
   readonly #endingEmpty = new Map<string, EndingChannel>();
-  /** By hash of the key, in the order in which they were deleted. */
+  /** By hash of the key, in order of deletion. */
   readonly #deleted = new Map<string, Deletion>();
   #forgottenUpTo = 0;
   #lastDeletion = 0;
@@ -52,7 +52,7 @@ export class MemoryHistory {
     this.#now = now;
   }
 
-  /** So much is kept from now on. */
+  /** Changes how much is kept from now on. */
   change(settings: HistorySettings): void {
     this.#settings = settings;
   }
@@ -65,7 +65,7 @@ export class MemoryHistory {
     return this.#settings.keepsAll || this.#kept(channel) !== undefined;
   }
 
-  /** Something comes for a channel that is not kept: one that is kept later is complete from behind this only. */
+  /** Notes a message for a channel that is not kept: if it is kept later, it is complete only after this message. */
   passOver(): void {
     this.#sequence += 1;
     this.#lastPayload = undefined;
@@ -159,7 +159,7 @@ export class MemoryHistory {
     return this.#end(channel, kept ?? { from: this.#sequence - 1, messages: [] }, false);
   }
 
-  /** From now on the channel is kept for as long as it is without a listener. */
+  /** Begins the time for which the channel is kept without a listener. */
   #end(channel: string, { from, messages }: KeptChannel, isEmpty: boolean): KeptChannel {
     const keptMs = isEmpty ? interestMs(this.#settings) : this.#settings.ttlMs;
     const ending = { from, messages, endsAt: this.#now() + keptMs };

@@ -7,7 +7,7 @@ export type DriverSettings = KafkaConnectionSettings &
   Pick<Config, 'KAFKA_DRIVER' | 'KAFKA_GROUP_PROTOCOL' | 'KAFKA_INSTANCE_ID'>;
 
 /**
- * Loads the chosen client only: the other one takes no memory.
+ * Loads only the chosen client, so that the other one takes no memory.
  *
  * @throws SluiceError BAD_SETTINGS
  */

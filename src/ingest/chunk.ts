@@ -24,11 +24,11 @@ interface Parts {
   readonly spans?: EventSpans | undefined;
 }
 
-/** The spans of events that are sampled and not done with; undefined if there were none. */
+/** The open spans of sampled events; undefined if there were none. */
 type OpenSpans = Map<KafkaRecord, EventSpan> | undefined;
 
 /**
- * Bytes of a chunk's events, times their channels: what Redis, and a pod that listens to all of them, can be given in a
+ * Bytes of a chunk's events, times their channels: Redis, and a pod that listens to all channels, can take these in a
  * fraction of a second. An event with more is a chunk by itself.
  */
 const FANOUT_BYTES = 8 * 1024 * 1024;
@@ -68,8 +68,8 @@ export class Chunk {
   }
 
   /**
-   * Routes the first of these records and counts them: as many as are delivered together, and one at least. Waits only if a
-   * graph's own decode does, or records are large. Never rejects.
+   * Routes and counts the first of these records: as many as are delivered together, at least one. Waits only if a graph's
+   * own decode does, or records are large. Never rejects.
    */
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
     const events: (RoutedEvent | Tombstone)[] = [];
@@ -84,7 +84,7 @@ export class Chunk {
       if (span !== undefined) (spans ??= new Map()).set(record, span);
       const pending = tooLarge(record, parts.maxRecordBytes) ?? parts.pipeline.route(record);
       routed.push({ record, pending });
-      // Unless a graph's own decode has yet to tell its channels.
+      // The channels are not known yet while a graph's own decode runs.
       if (pending instanceof RoutedEvent)
         fanoutBytes += (record.value?.length ?? 0) * pending.channels.length;
       if (fanoutBytes >= FANOUT_BYTES) break;
@@ -132,7 +132,7 @@ export class Chunk {
     this.#deadLetters = [];
   }
 
-  /** The channels by which its events are routed, each once. */
+  /** The channels of the chunk's events, each once. */
   get channels(): readonly string[] {
     const channels = new Set<string>();
     for (const event of this.#events) {
@@ -222,7 +222,7 @@ export class Chunk {
 class Turn {
   #bytes = TURN_BYTES;
 
-  /** Whether the next turn is to come before this record. */
+  /** Whether this record must wait for the next turn. */
   isOver({ value }: KafkaRecord): boolean {
     const isOver = this.#bytes <= 0;
     this.#bytes = (isOver ? TURN_BYTES : this.#bytes) - (value?.length ?? 0);
@@ -240,7 +240,7 @@ function fail(spans: OpenSpans, { record, error }: DeadLetter): void {
   spans?.delete(record);
 }
 
-/** Tells that events are published. The publications of one event follow each other, with the same source. */
+/** Traces that events are published. The publications of one event follow each other, with the same source. */
 function tracePublished(topic: string, publications: readonly Publication[], trace: EventTracer): void {
   for (const [index, { source, deletes }] of publications.entries()) {
     if (source === undefined || deletes !== undefined || source === publications[index - 1]?.source) continue;

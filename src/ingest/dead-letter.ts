@@ -12,7 +12,7 @@ export interface DeadLetter {
   readonly error: DecodeError;
 }
 
-/** What is written to the dead-letter topic: the record as it came, and where it came from in headers. */
+/** A message for the dead-letter topic: the record as it came, with headers that say where it came from. */
 export interface DeadLetterMessage {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
@@ -49,7 +49,7 @@ export class DeadLetters {
   }
 
   /**
-   * Counts and logs; once per record, however often it takes to send it.
+   * Counts and logs a letter: once per record, however many attempts it takes to send it.
    *
    * @param span of the record, if it is sampled
    */

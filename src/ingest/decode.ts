@@ -45,8 +45,8 @@ export function decodeWith(decode: Decode, record: EventRecord): Decoded | Promi
 type Decoded = JsonValue | null;
 
 /**
- * Brings the result of a graph's decode to what a JSON event would have been: dates become text, class instances plain
- * objects, and the copy may be changed. What JSON can't hold is a DecodeError.
+ * Converts the result of a graph's decode to what a JSON event would be: dates become text, class instances become plain
+ * objects, and the copy may be changed. A value that JSON can't hold is a DecodeError.
  */
 function plainJson(result: unknown): Decoded {
   if (result === null) return null;

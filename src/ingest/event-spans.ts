@@ -5,7 +5,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { givenTrace, type LoggedIds, type TraceFields } from '../tracing/traceparent.ts';
 import type { KafkaRecord } from './record.ts';
 
-/** Why an event is done with here: a closed list. */
+/** How the work on an event ended here: a closed list. */
 type Outcome = 'published' | 'unsubscribed' | 'passed_over';
 
 /**
@@ -28,7 +28,7 @@ export class EventSpan {
     return this.#process.loggedIds;
   }
 
-  /** It is about to be encoded, and published. */
+  /** Called when the event is about to be encoded and published. */
   publishing(): TraceFields {
     this.#publish ??= this.#process.begin(`publish ${this.#topic}`, 'PRODUCER', {
       'messaging.operation.name': 'publish',
@@ -38,7 +38,7 @@ export class EventSpan {
     return (this.#publish ?? this.#process).fields;
   }
 
-  /** To be called once, or `fail`. */
+  /** Either this or `fail` is to be called, once. */
   end(outcome: Outcome): void {
     this.#publish?.end();
     this.#process.note({ 'sluice.outcome': outcome });

@@ -18,15 +18,15 @@ interface IngestOptions {
   readonly settings: KafkaSourceSettings & DriverSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
-  /** Bytes are reserved here for records. */
+  /** Reserves bytes for records. */
   readonly records: ByteSource;
   /** File with the simulator of the graph, if it has one. */
   readonly simulator: string | undefined;
-  /** Why Kafka's group is not to be joined yet; undefined if it may be. */
+  /** Why this process must not join Kafka's group yet; undefined if it may. */
   readonly mayNotJoin: () => string | undefined;
-  /** Tells the bus from others. */
+  /** Returns the id that distinguishes the bus from others. */
   readonly busId: BusId;
-  /** Why nothing is to be consumed from Kafka at the moment; undefined if it may be. */
+  /** Why nothing must be consumed from Kafka at the moment; undefined if it may be. */
   readonly hold: () => string | undefined;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -52,7 +52,7 @@ export interface Ingest {
    * @throws SluiceError if they can't
    */
   readonly check: (topics: ReadonlyMap<string, Topic>) => Promise<void>;
-  /** The topics of another graph are consumed from now on, in place of those before. */
+  /** From now on, consumes the topics of another graph in place of the former ones. */
   readonly use: (topics: ReadonlyMap<string, Topic>) => void;
 }
 

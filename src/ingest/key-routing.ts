@@ -5,7 +5,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KafkaRecord } from './record.ts';
 
-/** One record in so many of a topic is decoded although its key would do, to verify that keys hold what the schema says. */
+/** One in so many records of a topic is decoded although its key would do, to verify that keys are as the schema says. */
 const VERIFY_EVERY = 100;
 
 interface Options {
@@ -16,10 +16,10 @@ interface Options {
 }
 
 /**
- * Routes records by their Kafka keys, for topics of which the schema says that the key holds the value of the routing
- * field (`keyFrom: KAFKA_KEY`). A schema that says so in error would lose events silently, so records that are decoded
- * anyway are compared: after the first one with a channel that does not follow from its Kafka key, all records of the
- * topic are decoded.
+ * Routes records by their Kafka keys, for topics where the key holds the value of the routing field by the schema
+ * (`keyFrom: KAFKA_KEY`). A schema that says so in error would lose events silently, so records that are decoded anyway are
+ * compared: after the first record with a channel that does not follow from its Kafka key, all records of the topic are
+ * decoded.
  */
 export class KeyRouting {
   readonly #options: Options;
@@ -32,7 +32,7 @@ export class KeyRouting {
     this.#options = options;
   }
 
-  /** @returns undefined if the record has to be decoded for it */
+  /** @returns undefined if the record must be decoded to find them */
   channels({ key }: KafkaRecord, { name, kafkaKey }: Topic): readonly string[] | undefined {
     if (kafkaKey === undefined || key === null || this.#mismatched.has(name)) return undefined;
     const seen = this.#seen.get(name) ?? 0;
@@ -42,7 +42,7 @@ export class KeyRouting {
     return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key.toString())];
   }
 
-  /** The schema says another thing of the topic's Kafka keys than before. */
+  /** Called when the schema says something else of the topic's Kafka keys than before. */
   forget(topic: string): void {
     this.#mismatched.delete(topic);
     this.#seen.delete(topic);

@@ -9,8 +9,8 @@ export type KeyValues = (event: Event) => Event;
 type PickFields = (object: Event, names: readonly string[]) => Event;
 
 /**
- * What reads the values of a topic's keys from its events, made once for all of them. Keys are looked up by the names that
- * they will have, so that no other one has to be renamed for it.
+ * Returns a function that reads the values of a topic's keys from all of its events. It looks keys up by the names that
+ * they will have, so that no other key must be renamed for it.
  */
 export function keyValuesOf({ keys, keyStyle }: Topic, snakeCase: SnakeCase): KeyValues {
   const pick: PickFields = keyStyle === 'SNAKE' ? (object, names) => snakeCase.pick(object, names) : pickOwn;
@@ -31,7 +31,7 @@ export function keyValuesOf({ keys, keyStyle }: Topic, snakeCase: SnakeCase): Ke
   };
 }
 
-/** Null where an object on the way is null: the producer says that there is none. Undefined: it has no such field. */
+/** Null if an object on the way is null: the producer says that there is no value. Undefined: there is no such field. */
 function valueBelow(
   top: JsonValue | undefined,
   names: readonly (readonly [string])[],

@@ -12,12 +12,12 @@ interface Options {
   readonly now: () => number;
 }
 
-/** For each topic and field; every event is counted. */
+/** The limit of the log for each topic and field; every event is counted. */
 const LOG_BOUND = { lines: 1, periodMs: 60_000 };
 
 /**
- * Counts and logs events that lack a field by which subscriptions pick them. Such an event reaches none of these, which
- * looks like an event that is for others. Null and an empty list are values: the producer says that there is none.
+ * Counts and logs events that lack a field by which subscriptions pick them. Such an event reaches none of these
+ * subscriptions, as if it were for others. Null and an empty list are values: the producer says that there is none.
  */
 export class MissingKeys {
   readonly #options: Options;

@@ -32,7 +32,7 @@ export interface PipelineOptions {
   readonly trace?: TracedSteps | undefined;
 }
 
-/** A topic, and what reads the values of its keys. */
+/** A topic, and the function that reads the values of its keys. */
 interface RoutedTopic extends Topic {
   readonly keyValues: KeyValues;
 }
@@ -43,19 +43,19 @@ interface Origin {
   readonly topic: Topic;
   /** ms */
   readonly consumedAt: number;
-  /** That publishes it; undefined: its trace is not sampled. */
+  /** The span that publishes the message; undefined: its trace is not sampled. */
   readonly span: TraceFields | undefined;
 }
 
 /**
- * Takes one record from Kafka's bytes to what is published, in two steps. Between them the caller finds out whether
- * the channels have subscribers:
+ * Turns the bytes of one record into what is published, in two steps. Between them the caller finds out whether the
+ * channels have subscribers:
  *
  *     route: decode ──► channels of the event       encode: snake_case ──► JSON
  *     route: channels of the Kafka key              encode: decode ──► channels of the event ──► snake_case ──► JSON
  *
- * So a value that is no JSON object is found in any case (unless the Kafka key is enough), and what is refused inside
- * of it (nesting, keys that could pollute prototypes) only where a subscriber would have been sent it.
+ * So a value that is no JSON object is always found (unless the Kafka key is enough), but a fault inside it (nesting, keys
+ * that could pollute prototypes) only if a subscriber would have got the event.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -76,7 +76,7 @@ export class Pipeline {
     this.#slow = new SlowRecords(options);
   }
 
-  /** Records are routed by these topics from now on. Those that have been routed are encoded as they were to be then. */
+  /** From now on, records are routed by these topics. Records that are routed already are encoded by the former ones. */
   use(topics: ReadonlyMap<string, Topic>): void {
     for (const [name, { kafkaKey }] of topics) {
       if (this.#topics.get(name)?.kafkaKey !== kafkaKey) this.#keyRouting.forget(name);
@@ -94,7 +94,7 @@ export class Pipeline {
     );
   }
 
-  /** Counters begin at 0, or Prometheus would see no increase at the first of each. */
+  /** Counters begin at 0: otherwise Prometheus would not see the first increase of each. */
   #know(topics: ReadonlyMap<string, Topic>): void {
     for (const topic of topics.keys()) this.#options.metrics.tombstones.inc({ topic }, 0);
     this.#missingKeys.know(topics);
@@ -107,7 +107,7 @@ export class Pipeline {
     if (!hasValue(record)) {
       this.#options.metrics.tombstones.inc({ topic: topic.name });
       this.#passOver(record, 'tombstone');
-      // However old it is: what it deletes may be kept.
+      // However old the tombstone is: what it deletes may be kept.
       return topic.history && Tombstone.of(record);
     }
     const consumedAt = this.#options.now();
@@ -230,7 +230,7 @@ function tooSlow(): DecodeError {
   return new DecodeError('too_slow', 'expected to decode it within 2 s, took longer twice');
 }
 
-/** Anything else than a DecodeError is a fault of the gateway, and still costs this record only. */
+/** Anything else than a DecodeError is a fault of the gateway, and still costs only this record. */
 function decodeError(thrown: unknown): DecodeError {
   return thrown instanceof DecodeError
     ? thrown

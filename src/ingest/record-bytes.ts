@@ -3,9 +3,9 @@ import type { EncodedEvent } from './routed-event.ts';
 import type { KafkaRecord } from './record.ts';
 
 /**
- * What a record takes of the heap on its whole way, for each of its bytes: 1 as fetched, up to 4 decoded (lists of numbers,
- * small objects; events as most are: 1.7), at times twice as its keys are renamed, and 1 as it is published. Lists of
- * empty objects take 21.
+ * Heap bytes that a record takes on its whole way, for each of its bytes: 1 when fetched, up to 4 when decoded (lists of
+ * numbers, small objects; most events: 1.7), sometimes twice while keys are renamed, and 1 when published. Lists of empty
+ * objects take 21.
  */
 const HEAP_BYTES_PER_BYTE = 8;
 
@@ -25,20 +25,20 @@ const SPACE = 0x20;
 
 const FNV_PRIME = 0x01000193;
 
-/** That a consumer holds of the record. */
+/** Bytes that a consumer holds of the record. */
 function bytesOf({ key, value, headers }: KafkaRecord): number {
   let bytes = (key === null ? 0 : key.length) + (value === null ? 0 : value.length);
   for (const name in headers) bytes += name.length + String(headers[name]).length;
   return bytes;
 }
 
-/** To be reserved before the record is decoded; one that is too large is not. */
+/** Bytes to reserve before the record is decoded. A record that is too large is not decoded. */
 export function bytesOnItsWay(record: KafkaRecord, mostBytes: number): number {
   const bytes = bytesOf(record);
   return bytes > mostBytes ? bytes : bytes * HEAP_BYTES_PER_BYTE;
 }
 
-/** @returns bytes of the largest record that is decoded, where `share` may be reserved for it */
+/** @returns bytes of the largest record that is decoded, if `share` may be reserved for it */
 export function largestRecord(share: number): number {
   return Math.floor(share / HEAP_BYTES_PER_BYTE);
 }
@@ -50,7 +50,7 @@ export function tooLarge(record: KafkaRecord, mostBytes: number): DecodeError | 
   return new DecodeError('too_large', `expected a record of at most ${mostBytes} bytes, got ${bytes}`);
 }
 
-/** Tells JSON, which may be faulty, that takes long to decode for its many parts. @returns undefined if it does not */
+/** Finds JSON, also faulty, that takes long to decode because of its many parts. @returns undefined if it does not */
 export function tooManyParts(json: Buffer): DecodeError | undefined {
   if (json.length <= SHORT_BYTES) return undefined;
   const keys = new Set<number>();
@@ -77,8 +77,8 @@ function tooMany(most: number, what: string): DecodeError {
 }
 
 /**
- * Undefined if the event may be published on so many channels: Redis, and each pod that listens to all of them, is sent
- * its payload as often.
+ * Undefined if the event may be published on so many channels: Redis, and each pod that listens to all of them, gets its
+ * payload as often.
  */
 export function tooWide(
   { payload }: Pick<EncodedEvent, 'payload'>,

@@ -8,11 +8,11 @@ export type RawHeaders = Readonly<Record<string, HeaderValue | HeaderValue[] | u
 /** One Kafka record: what producers and kafkajs call a message. */
 export interface KafkaRecord {
   readonly topic: string;
-  /** The id that Kafka has for the topic: one that is made anew under the same name has another. Undefined: not known. */
+  /** Kafka's id of the topic: a topic that is made anew under the same name has another id. Undefined: not known. */
   readonly topicId: string | undefined;
   readonly partition: number;
   readonly offset: number;
-  /** Tells the record from others of the same offset: see logEpoch. Undefined: its batch has no leader epoch. */
+  /** Distinguishes the record from others of the same offset: see logEpoch. Undefined: its batch has no leader epoch. */
   readonly epoch: number | undefined;
   /** ms; negative if the message has none. */
   readonly timestamp: number;

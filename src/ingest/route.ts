@@ -7,8 +7,8 @@ import { DecodeError } from '../events/decode-error.ts';
 export const MAX_EVENT_CHANNELS = 1_000;
 
 /**
- * The channels of an event: the whole topic's, and for each key of the topic the one of its value, or of each distinct
- * element if it is a list. What is missing, null or an object has none.
+ * Returns the channels of an event: that of the whole topic, and for each key that of its value, or of each distinct
+ * element if it is a list. A value that is missing, null or an object has no channel.
  *
  * @param values of the topic's keys in the event
  * @throws DecodeError `too_many_keys`

@@ -15,7 +15,7 @@ export type EncodeResult = EncodedEvent | DecodeError | undefined;
 /** @param span that publishes the event, for the message; undefined: its trace is not sampled */
 export type Encode = (span?: TraceFields) => EncodeResult | Promise<EncodeResult>;
 
-/** Undefined: the record is passed over, since it is too old, of an unknown topic, or by the graph's own `decode`. */
+/** Undefined: the record is passed over: it is too old, its topic is unknown, or the graph's own `decode` says so. */
 export type RouteResult = RoutedEvent | Tombstone | DecodeError | undefined;
 
 /**
@@ -29,7 +29,7 @@ export type RouteResult = RoutedEvent | Tombstone | DecodeError | undefined;
  */
 export class RoutedEvent {
   readonly record: KafkaRecord;
-  /** By the record's Kafka key, or by the event itself: then these are all of them. */
+  /** By the record's Kafka key, or by the event itself: only then are they complete for certain. */
   readonly channels: readonly string[];
   /** Does the rest of the work; to be called once. A promise only if the graph's own `decode` gives one. Never throws. */
   readonly encode: Encode;

@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts';
 import type { KafkaRecord } from './record.ts';
 
-/** A member whose loop stands still past its session loses its partitions, and fetches the same record again. */
+/** A member that blocks the event loop longer than its session loses its partitions, and fetches the same record again. */
 const BOUND_MS = 2_000;
 
 /** One slow try may be a pause of the whole process. */
@@ -17,7 +17,7 @@ interface Options {
 
 /**
  * Remembers which records have held the event loop for too long, so that one of them can't make its consumer lose the
- * partition again and again. It outlives consumers, and not the process: each pod finds out for itself.
+ * partition again and again. It outlives consumers, but not the process: each pod finds out for itself.
  */
 export class SlowRecords {
   readonly #options: Options;
@@ -28,7 +28,7 @@ export class SlowRecords {
     this.#options = options;
   }
 
-  /** Whether it is not to be tried again. */
+  /** Whether the record must not be tried again. */
   isGivenUp(record: KafkaRecord): boolean {
     return this.#slow.size > 0 && (this.#slow.get(keyOf(record))?.tries ?? 0) >= MAX_TRIES;
   }

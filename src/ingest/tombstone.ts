@@ -16,7 +16,7 @@ export class Tombstone {
     this.publication = deletionOf(key, { topicId, partition, offset, epoch });
   }
 
-  /** Undefined if it names no key, or one that messages do not tell from others, since it is no text. */
+  /** Undefined if the record has no key, or one that is no text, which messages can't distinguish from others. */
   static of(record: KafkaRecord): Tombstone | undefined {
     const key = record.key?.toString();
     return key === undefined || key.includes(REPLACEMENT) ? undefined : new Tombstone(record, key);

@@ -24,7 +24,7 @@ export interface Address {
 
 export const keyOfAddress = ({ host, port }: Address): string => `${host}:${port}`;
 
-/** What a pod proves itself by, and knows Redis by. */
+/** How a pod authenticates itself to Redis, and verifies Redis. */
 export interface RedisCredentials {
   /** Where the URL has none. */
   readonly username?: string | undefined;
@@ -39,7 +39,7 @@ export interface RedisCredentials {
 }
 
 export type RedisAccess = RedisPlace & {
-  /** Whether Redis and Sentinel are reached by TLS. A URL says it by `rediss:`. */
+  /** Whether Redis and Sentinel are reached over TLS. In a URL, `rediss:` says so. */
   readonly tls?: boolean;
   /** Called before each attempt to connect. Must not throw. Default: none. */
   readonly credentials?: () => RedisCredentials;

@@ -22,7 +22,7 @@ export class AcknowledgedOffsets {
     return this.#positions.get(partition) ?? NO_POSITION;
   }
 
-  /** Redis has acknowledged events up to these positions. */
+  /** Notes that Redis has acknowledged events up to these positions. */
   note(epoch: string, positions: ReadonlyMap<string, LogPosition>): void {
     if (epoch !== this.#epoch) this.#positions.clear();
     this.#epoch = epoch;

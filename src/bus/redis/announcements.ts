@@ -17,16 +17,16 @@ interface AnnouncementsOptions {
 const REFUSED =
   'Redis refuses the channel of revocations; until it does not, they are not heard when they are made, but read every few seconds';
 
-/** Between two attempts to read those that are kept. */
+/** The pause between two attempts to read the kept announcements. */
 const READ_AGAIN_MS = 500;
 
-/** So many announcements are made again in one transaction. */
+/** How many announcements are sent again in one transaction. */
 const AGAIN_AT_ONCE = 500;
 
 /**
- * Messages that no pod may miss. Redis keeps them for a time, in a sorted set by when they were sent, and a pod reads them
- * whenever it begins to listen: after it has joined their channel, so that none falls in between. What it knows and Redis has
- * lost, as one that comes back empty, it announces again: pods that start then have to hear of it, too.
+ * Messages that no pod may miss. Redis keeps them for a time, in a sorted set by the time of sending. A pod reads them
+ * whenever it begins to listen, after it has joined their channel, so that it misses none in between. It sends those again
+ * that Redis has lost, for example after a restart without data: pods that start later must hear them, too.
  */
 export class Announcements {
   readonly #options: AnnouncementsOptions;
@@ -36,14 +36,14 @@ export class Announcements {
   #isJoined = false;
   #hasRead = false;
   #isStopped = false;
-  /** Aborts when what is kept is read anew. */
+  /** Aborts when the kept announcements are read anew. */
   #reading = new AbortController();
 
   constructor(options: AnnouncementsOptions) {
     this.#options = options;
   }
 
-  /** @throws if Redis may not have taken it */
+  /** @throws if Redis may not have accepted them */
   async send(texts: readonly string[], keepMs: number): Promise<void> {
     const { commands, names, clock } = this.#options;
     const now = clock.now();
@@ -63,12 +63,12 @@ export class Announcements {
     this.#known = known;
   }
 
-  /** Whether all that was kept when this pod began to listen has been heard. */
+  /** Whether this pod has heard all announcements that were kept when it began to listen. */
   get areHeard(): boolean {
     return this.#hasRead || this.#hear === undefined;
   }
 
-  /** Resolves when the channel is joined, or the bus stops. Without a listener it is not joined. */
+  /** Resolves when the channel is joined, or the bus stops. Without a listener it joins nothing. */
   async start(): Promise<void> {
     const hear = this.#hear;
     if (hear === undefined) return;
@@ -76,7 +76,7 @@ export class Announcements {
     await own.join(names.announcementsChannel, (payload) => hear(payload.toString()), {
       level: 'error',
       message: REFUSED,
-      // The announcements that are kept may be read all the same.
+      // The pod may still be able to read the kept announcements.
       act: () => this.#readAnew(hear),
     });
     if (this.#isStopped) return;
@@ -84,7 +84,7 @@ export class Announcements {
     this.#readAnew(hear);
   }
 
-  /** The pod listens again: it reads all that is kept. */
+  /** Called when the pod listens again: it reads all kept announcements. */
   listens(): void {
     if (this.#isJoined && this.#hear !== undefined) this.#readAnew(this.#hear);
   }
@@ -112,7 +112,7 @@ export class Announcements {
         await this.#announceAgain(new Set(kept), signal);
         return;
       } catch (thrown) {
-        // The connection for commands may be made later than the one that listens.
+        // The command connection may be ready later than the listening one.
         if (attempt > 1 && !signal.aborted) {
           log.warn(
             { reason: messageOf(thrown) },

@@ -4,13 +4,13 @@ import type { HeardTopic } from './heard-positions.ts';
 interface Answered {
   count: number;
   readonly partitions: Map<number, ConsumedPartition>;
-  /** Partitions that more than one pod has taken for its own, or that one has been given anew meanwhile. */
+  /** Partitions that more than one pod claims, or that a pod was assigned again meanwhile. */
   readonly disputed: Set<number>;
 }
 
 /**
- * What pods answer to one who asks how far they have published. All that listen are waited for: one that has stood still may
- * take partitions for its own that have gone on elsewhere.
+ * The answers of pods to one that asks how far they have published. It waits for all pods that listen: a pod that was
+ * frozen may still claim partitions that another pod has taken over.
  */
 export class Answers {
   readonly #topics: ReadonlyMap<string, Answered>;
@@ -19,7 +19,7 @@ export class Answers {
   #expected = Infinity;
   readonly #complete = new AbortController();
 
-  /** @param wanted by topic: how many partitions it has at least */
+  /** @param wanted topics, each with the least number of its partitions */
   constructor(wanted: Iterable<readonly [topic: string, count: number]>) {
     this.#topics = new Map(
       [...wanted].map(([topic, count]) => [
@@ -29,7 +29,7 @@ export class Answers {
     );
   }
 
-  /** Aborts once nothing more is waited for. */
+  /** Aborts once no more answers are needed. */
   get complete(): AbortSignal {
     return this.#complete.signal;
   }
@@ -55,9 +55,9 @@ export class Answers {
   }
 
   /**
-   * What was published of the topic since.
+   * The ranges of the topic's records that were published since.
    *
-   * @throws if it can't be told
+   * @throws if the answers do not tell
    */
   missing(topic: string, since: HeardTopic): readonly LogRange[] {
     const answered = this.#topics.get(topic);
@@ -72,7 +72,7 @@ export class Answers {
       const { log, until, lastEpoch, lastFrom } = now;
       const before = since.partitions.get(partition);
       if (before?.log !== log) throw new Error(`the log of partition ${partition} is another than before`);
-      // Records that its former publisher had in hand may have been heard in parts.
+      // This pod may have heard only some of the records that the former publisher was processing.
       if (disputed.has(partition) || !isSameHold(before, now))
         throw new Error(`partition ${partition} has moved meanwhile`);
       const { next: from, leaderEpoch } = before;

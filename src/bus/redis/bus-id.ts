@@ -4,8 +4,8 @@ import { valueOf, type Command, type CommandConnection } from './connection.ts';
 const ID = /^[\w.-]{1,64}$/;
 
 /**
- * @param proposed is kept if nothing is
- * @returns the id that Redis keeps; undefined: none, or Redis does not permit to keep one, or takes no writes
+ * @param proposed id, which Redis stores if it has none
+ * @returns the id that Redis stores; undefined if it has none, does not permit it, or accepts no writes
  * @throws if Redis can't be asked just now
  */
 export async function busId(

@@ -4,7 +4,7 @@ export type Command = readonly [name: string, ...args: string[]];
 /** What Redis replied to one command: a value (text, a number, null, or a list of such), or why it refused the command. */
 export type Reply = { readonly value: unknown } | { readonly error: Error };
 
-/** @throws the error of the reply, or one that says that there is none */
+/** @throws the error of the reply, or an error if there is no reply */
 export function valueOf(reply: Reply | undefined): unknown {
   if (reply === undefined) throw new Error('Redis has not replied to each command');
   if ('error' in reply) throw reply.error;
@@ -23,7 +23,7 @@ export class TransactionRefused extends Error {
   }
 }
 
-/** What both connections of a bus have in common. One that is lost is made again, until `stop`. */
+/** Common to both connections of a bus. A lost connection is made again, until `stop`. */
 interface Connection {
   /** Begins to connect, and returns at once. */
   start(listener: ConnectionListener): void;
@@ -33,9 +33,9 @@ interface Connection {
 }
 
 export interface ConnectionListener {
-  /** The connection is made: the first one, or one in place of one that was lost. */
+  /** Called when the connection is made, for the first time or again after it was lost. */
   onReady(): void;
-  /** The connection is lost. Called once for each `onReady`. */
+  /** Called when the connection is lost, once for each `onReady`. */
   onLost(): void;
 }
 
@@ -52,14 +52,14 @@ export interface CommandConnection extends Connection {
    * Sends a transaction (MULTI and EXEC): Redis runs all commands, and nothing in between, or none.
    *
    * @returns a reply to each
-   * @throws TransactionRefused if none has been run; another error if the connection is lost, and it is not known
+   * @throws TransactionRefused if none has been run; another error if the connection is lost: they may have been run
    */
   transact(commands: readonly Command[]): Promise<readonly Reply[]>;
 }
 
 /**
  * The connection that a bus listens on. It joins the channels again by itself before a new connection counts as ready.
- * Messages come in the order in which Redis was given them.
+ * Messages arrive in the order in which Redis got them.
  */
 export interface ListeningConnection extends Connection {
   /** Resolves once Redis has acknowledged it, which may be on a later connection; rejects if Redis refuses it. */
@@ -67,11 +67,11 @@ export interface ListeningConnection extends Connection {
   /** Only for a channel whose join has resolved. */
   leave(channel: string): void;
   /**
-   * Resolves once all messages have reached their listeners that Redis has sent before: it answers behind them. While
-   * there is no connection it waits for the next one.
+   * Resolves once all messages that Redis has sent before have reached their listeners: Redis answers after them. Without a
+   * connection, it waits for the next one.
    */
   fence(): Promise<void>;
-  /** Reads nothing more from the present connection until `resume`. A new one begins to read. */
+  /** Reads nothing more from the present connection until `resume`. A new connection does read. */
   pause(): void;
   resume(): void;
   /** Bytes that have come over the present connection. */

@@ -2,9 +2,9 @@ import type { BusTiming } from './timing.ts';
 
 interface DeafnessOptions {
   /**
-   * Whether what this pod publishes reaches others.
+   * Whether messages of this pod reach others.
    *
-   * @throws if Redis takes nothing, or does not tell
+   * @throws if Redis accepts nothing, or does not answer
    */
   readonly othersListen: () => Promise<boolean>;
   readonly timing: Pick<BusTiming, 'beatMs' | 'deafMs'>;
@@ -12,13 +12,13 @@ interface DeafnessOptions {
 }
 
 /**
- * Whether this pod hears nothing of Redis while others do. That others listen is what tells it from an outage of Redis, in
- * which its clients are served no better elsewhere. Only replies of Redis count, one for each heartbeat: a Redis that was
- * frozen is heard again before it has given many.
+ * Detects that this pod hears nothing from Redis while others do. If others did not hear it either, it would be an outage
+ * of Redis, in which no other pod could serve this pod's clients better. Only replies of Redis count, one for each
+ * heartbeat: after Redis was frozen, the pod hears it again before Redis has given many replies.
  */
 export class Deafness {
   readonly #options: DeafnessOptions;
-  /** In a row, that others listen; nothing has been heard between them. */
+  /** Replies in a row that others listen, while this pod has heard nothing. */
   #replies = 0;
   #isAsking = false;
   #isDeaf = false;
@@ -31,18 +31,18 @@ export class Deafness {
     return this.#isDeaf;
   }
 
-  /** The pod has heard itself. */
+  /** Called when the pod has heard itself. */
   heard(): void {
     this.unknown();
     this.#become(false);
   }
 
-  /** Silence means nothing just now: the pod reads nothing, say, or has no connection to publish over. */
+  /** Called when silence means nothing: for example, the pod reads nothing, or has no connection to publish over. */
   unknown(): void {
     this.#replies = 0;
   }
 
-  /** Since the last heartbeat the pod has heard nothing. */
+  /** Called when the pod has heard nothing since the last heartbeat. */
   async silent(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -52,7 +52,7 @@ export class Deafness {
     this.#isAsking = false;
     if (others === false) this.#become(false);
     if (others !== true) this.unknown();
-    // None of it is left if the pod has heard something meanwhile.
+    // The count is 0 if the pod has heard something meanwhile.
     if (this.#replies * timing.beatMs >= timing.deafMs) this.#become(true);
   }
 

@@ -13,13 +13,13 @@ interface DeletedKeys {
 }
 
 /**
- * Which of these Kafka keys were deleted in the epoch.
+ * Reads which of these Kafka keys were deleted in the epoch.
  *
- * @throws NoHistory if it has ended, or another error if the connection is lost, or Redis can't do it just now
+ * @throws NoHistory if the epoch has ended, or another error if the connection is lost, or Redis can't do it just now
  */
 export async function readDeletions(where: DeletedKeys, keys: readonly string[]): Promise<Deletions> {
   const { topic, epoch, connection, names } = where;
-  // An event that is published without history changes the topic's version alone, and ends the epoch by that.
+  // An event that is published without history changes only the topic's version, which ends the epoch.
   const state: readonly Command[] = [
     ['HMGET', names.historyKey(topic), 'epoch', 'version', 'deleted', 'forgotten', 'removed'],
     ['GET', names.versionKey(topic)],
@@ -31,7 +31,7 @@ export async function readDeletions(where: DeletedKeys, keys: readonly string[])
   for (const some of inGroups(keys)) {
     const hashes = some.map(hashOfKey);
     const kept = [names.deletedKey(topic, epoch, generation - 1), names.deletedKey(topic, epoch, generation)];
-    // The state comes last, so that what is forgotten meanwhile shows.
+    // Reads the state last, so that it shows what was forgotten meanwhile.
     const asked: readonly Command[] = [
       ...kept.map((key): Command => ['HMGET', key, ...hashes]),
       ['EXISTS', ...kept],
@@ -44,7 +44,7 @@ export async function readDeletions(where: DeletedKeys, keys: readonly string[])
       }
     }
     const then = stateIn(now, where);
-    // The hashes expire where no pod could renew them, as while the only one was cut off; what that has read stays in its memory.
+    // The hashes expire if no pod can renew them, as while the only pod is cut off; it still remembers what it has read.
     const isExpired = then.generation === generation && Number(valueOf(count)) < Math.min(generation + 1, 2);
     ({ generation, forgottenUpTo, last } = then);
     if (isExpired) forgottenUpTo = Math.max(forgottenUpTo, last);

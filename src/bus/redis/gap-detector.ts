@@ -6,29 +6,29 @@ const RENEWAL_MS = 10_000;
 type Versions = ReadonlyMap<string, string | null>;
 
 /**
- * Finds out, after a lost connection, of which topics this pod may have missed messages. Each chunk that is published
- * gives its topic a new version:
+ * Finds out, after a lost connection, which topics this pod may have missed messages of. Each published chunk gives its
+ * topic a new version:
  *
  *     versions read ──► message to oneself heard: all up to these versions has been heard
  *     connection lost ──► a new one ──► versions read: those that are others than were heard last have a gap
  *
- * It errs on one side: a topic of which only other channels were published to, or just before the connection was lost, is
- * told as a gap too.
+ * It errs on the safe side: it also reports a gap if only other channels of the topic were published to, or if messages
+ * came just before the connection was lost.
  */
 export class GapDetector {
   /** Topics that this pod listens to, with their channels. */
   readonly #channels = new Map<string, number>();
-  /** By topic: all that was published before it had this version has been heard. */
+  /** By topic: the version up to which this pod has heard all messages. */
   readonly #heard = new Map<string, string>();
   /** Topics that may have a gap, until their versions are compared. */
   readonly #suspects = new Set<string>();
-  /** Topics of which what this pod may have missed is being read: they keep the versions of before. */
+  /** Topics with possibly missed messages, which are being read: these topics keep their former versions. */
   readonly #trusted = new Set<string>();
-  /** Suspects, and topics that are being read, of which a publisher has told that Redis has lost messages. */
+  /** Suspects, and topics being read, for which a publisher has reported that Redis has lost messages. */
   readonly #announced = new Set<string>();
   /** When versions were compared after the last lost connection, or history was read, by topic: ms. */
   readonly #comparedAt = new Map<string, number>();
-  /** When a gap was last reported, by topic: ms. Forgotten once a subscriber reads the history: that gap was not told to it. */
+  /** When a gap was last reported, by topic: ms. Forgotten once a subscriber reads the history: it got no gap. */
   readonly #reportedAt = new Map<string, number>();
   readonly #now: () => number;
   #listener: GapListener = () => undefined;
@@ -74,48 +74,50 @@ export class GapDetector {
   }
 
   /**
-   * The topic is read, from its history or from Kafka, from where this pod had heard it: versions are not needed for that.
-   * Its channels may be joined only over the next connection, if they were asked for while this one was silent.
+   * The topic is being read, from its history or from Kafka, from the position that this pod had heard: that needs no
+   * versions. Channels that were asked for while this connection was silent may be joined only over the next one.
    */
   trust(topic: string): void {
     this.#suspects.delete(topic);
     this.#trusted.add(topic);
   }
 
-  /** It has been read. */
+  /** Called when the topic has been read. */
   settle(topic: string): void {
     this.#trusted.delete(topic);
     if (this.#announced.delete(topic)) this.report(topic);
   }
 
-  /** The pod can't read what it has missed of the topic's history, or finds that it may have missed more than it has read. */
+  /** The pod can't read what it missed from the topic's history, or may have missed more than it has read. */
   missed(topic: string): void {
     this.#trusted.delete(topic);
     if (this.#announced.delete(topic)) this.#suspects.delete(topic);
     this.report(topic);
   }
 
-  /** A publisher has told that Redis has lost messages. Until it is known what was missed with the connection, one gap tells both. */
+  /** A publisher reports lost messages. Until it is known what the lost connection cost, one gap covers both. */
   announced(topic: string): void {
     if (!this.#channels.has(topic)) return;
     if (this.#suspects.has(topic) || this.#trusted.has(topic)) this.#announced.add(topic);
     else this.report(topic);
   }
 
-  /** It can't be read: versions tell whether there was anything. */
+  /** The topic can't be read: versions tell whether anything was missed. */
   distrust(topic: string): void {
     if (this.#trusted.delete(topic)) this.#suspects.add(topic);
   }
 
   /**
-   * Notes that the topic's missed messages have been read from its history, which lacks what was published while Redis took no writes.
+   * Notes that the topic's missed messages have been read from its history, which lacks what was published while Redis took
+   * no writes.
    *
-   * @returns whether versions are to be compared soon, to tell of a loss that was announced meanwhile
+   * @returns whether to compare versions soon, and so report a loss that was announced meanwhile
    */
   wasRead(topic: string): boolean {
     this.#trusted.delete(topic);
     const isAnnounced = this.#announced.has(topic);
-    // The reader may still find that it is not all, and call `missed`. If not, the next comparison of versions reports the gap.
+    // The reader may still find messages missing, and call `missed`. If not, the next comparison of versions reports the
+    // gap.
     if (isAnnounced) this.#suspects.add(topic);
     if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
     return isAnnounced;
@@ -133,23 +135,23 @@ export class GapDetector {
     }
   }
 
-  /** Versions can't be read: what was lost with the connection is not known, so all of it counts as missed. */
+  /** Versions can't be read: it is unknown what the lost connection cost, so all suspects count as missed. */
   assumeMissed(): void {
     this.compare(new Map([...this.#suspects].map((topic) => [topic, null])));
   }
 
-  /** This pod did not hear what publishers told of losses. */
+  /** This pod could not hear reports of losses: all topics count as missed. */
   assumeAllMissed(): void {
     for (const topic of this.#channels.keys()) this.report(topic);
   }
 
-  /** A topic was published to without a new version until now: one that was compared shortly before told nothing. */
+  /** Until now, the topic was published to without a new version: a comparison shortly before told nothing. */
   renewed(topic: string): void {
     const comparedAt = this.#comparedAt.get(topic);
     if (comparedAt !== undefined && this.#now() - comparedAt <= RENEWAL_MS) this.report(topic);
   }
 
-  /** All that was published before the topics had these versions has been heard. */
+  /** This pod has heard all messages up to these versions. */
   heard(versions: Versions): void {
     for (const [topic, version] of versions) {
       if (!this.#channels.has(topic) || this.#suspects.has(topic) || this.#trusted.has(topic)) continue;
@@ -164,12 +166,12 @@ export class GapDetector {
     this.#listener(topic);
   }
 
-  /** A subscriber reads the topic's history. It was told none of the gaps before, so that losses announced from now on are reported. */
+  /** A subscriber reads the topic's history. It got no earlier gap, so losses announced from now on are reported. */
   beginsWithHistory(topic: string): void {
     this.#reportedAt.delete(topic);
   }
 
-  /** Whether a gap was reported so short a time ago: it stands for what was missed before that, too. */
+  /** Whether a gap was reported at most `ageMs` ago: that gap covers all that was missed before it. */
   wasReportedWithin(topic: string, ageMs: number): boolean {
     const reportedAt = this.#reportedAt.get(topic);
     return reportedAt !== undefined && this.#now() - reportedAt <= ageMs;

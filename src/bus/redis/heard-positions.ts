@@ -15,12 +15,12 @@ type WrittenPartition = readonly [
   lastEpoch: number | null,
   assignedAt: number,
   start: number,
-  /** A pod of the version before writes none. */
+  /** Pods of the previous version do not write it. */
   lastFrom?: number | null,
 ];
 type WrittenTopic = readonly [topic: string, count: number, partitions: readonly WrittenPartition[]];
 
-/** Returns the text by which publishers tell positions over the bus: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0,5]]]]`. */
+/** Returns the text that publishers send positions in: `[["orders",4,[[0,17,17,"<id>/0",3,3,1764000000000,0,5]]]]`. */
 export function writePositions(topics: readonly ConsumedTopic[]): string {
   const written = topics.map(({ topic, count, partitions }): WrittenTopic => {
     const each = partitions.map((one): WrittenPartition => {
@@ -33,7 +33,7 @@ export function writePositions(topics: readonly ConsumedTopic[]): string {
   return JSON.stringify(written);
 }
 
-/** @returns nothing of what a later version may write otherwise */
+/** @returns nothing if a later version has written it in another format */
 export function readPositions(text: string): readonly ConsumedTopic[] {
   try {
     return (JSON.parse(text) as readonly WrittenTopic[]).map(([topic, count, partitions]) => ({
@@ -59,24 +59,24 @@ export function readPositions(text: string): readonly ConsumedTopic[] {
 }
 
 interface HeardPartition extends ConsumedPartition {
-  /** From when on it counts: ms. Infinity: once its publisher says again where it stands. */
+  /** From when on the position counts: ms. Infinity: not until its publisher reports it again. */
   readonly countsFrom: number;
 }
 
 /**
- * Where a partition has moved before all was heard of its former publisher, that one may have published to another server. What it
- * costs is told within this time: each pod finds out that the servers differ, or what it had published there is lost.
+ * If a partition moved before this pod heard all from its former publisher, that one may have used another server. The loss
+ * is reported within this time: each pod finds out that the servers differ, or that what it published there is lost.
  */
 const MOVED_MS = 60_000;
 
 /**
- * How far this pod has heard what others publish. A publisher says now and then where it stands, over the connection that it
- * publishes over: who hears that has heard all that it had published before.
+ * How far this pod has heard what others publish. A publisher reports its positions now and then, over the connection that
+ * it publishes over: a pod that hears the report has heard all that was published before it.
  */
 export class HeardPositions {
   readonly #topics = new Map<string, { count: number; partitions: Map<number, HeardPartition> }>();
 
-  /** @param other whose state is taken over */
+  /** @param other to copy the state from */
   constructor(other?: HeardPositions) {
     for (const [topic, { count, partitions }] of other === undefined ? [] : other.#topics) {
       this.#topics.set(topic, { count, partitions: new Map(partitions) });
@@ -99,7 +99,7 @@ export class HeardPositions {
     }
   }
 
-  /** This pod may have listened to another server than publishers use. Until a publisher repeats it, a position shows only who goes on from where. */
+  /** This pod may have listened to the wrong server: until repeated, a position shows only who continues from where. */
   doubt(): this {
     for (const { partitions } of this.#topics.values())
       for (const [partition, heard] of partitions)
@@ -112,7 +112,7 @@ export class HeardPositions {
     for (const topic of this.#topics.keys()) if (!isKept(topic)) this.#topics.delete(topic);
   }
 
-  /** Undefined unless it is known of each partition. @param now ms */
+  /** Undefined unless the position of each partition is known and counts. @param now ms */
   whole(topic: string, now: number): HeardTopic | undefined {
     const heard = this.#topics.get(topic);
     if (heard === undefined || heard.partitions.size < heard.count) return undefined;
@@ -121,7 +121,7 @@ export class HeardPositions {
   }
 }
 
-/** Whether all that was published between the two has been heard with what was said later. */
+/** Whether a pod that has heard `said` has heard all that was published between the two. */
 function follows(known: ConsumedPartition, said: ConsumedPartition): boolean {
   return said.assignedAt === known.assignedAt || (said.log === known.log && said.start <= known.next);
 }

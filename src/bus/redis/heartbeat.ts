@@ -10,13 +10,13 @@ import type { OwnChannels, Refused } from './own-channels.ts';
 import type { Publishing } from './publishing.ts';
 import type { BusTiming } from './timing.ts';
 
-/** Told what a heartbeat shows. */
+/** Is notified of what a heartbeat shows. */
 interface Certainty {
   /** A message of the pod to itself has come back. */
   heard(): void;
-  /** This pod has heard all that had been published before the heartbeat that it has heard last. */
+  /** This pod has heard all that was published before the last heartbeat that it heard. */
   confirm(): void;
-  /** The server that this pod listens to, which is alive, is not the one that is published to. */
+  /** This pod listens to a server that is alive, but is not the one that is published to. */
   doubt(): void;
 }
 
@@ -42,18 +42,18 @@ interface HeartbeatOptions {
 /** A message to oneself that has not come back. */
 interface Beat {
   readonly id: string;
-  /** By which it was sent. */
+  /** The channel that it was sent over. */
   readonly channel: string;
   readonly versions: ReadonlyMap<string, string | null>;
-  /** Ticks in a row at which nothing had come. Time alone says little: this process may have stood still. */
+  /** Ticks in a row at which nothing had arrived. Time alone says little: this process may have been frozen. */
   readonly silentTicks: number;
   /** Bytes that the listening connection had read at the last tick. */
   readonly bytesRead: number;
 }
 
 /**
- * Each second the pod sends itself a message through Redis, and reads the versions of its topics with it. One that comes
- * back shows that the pod listens, and what it has heard; one that does not, that the connection is only half open.
+ * Each second the pod sends itself a message through Redis, and reads the versions of its topics with it. A message that
+ * comes back shows that the pod listens, and what it has heard; a missing one shows that the connection is half open.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
@@ -61,7 +61,7 @@ export class Heartbeat {
   /** Number of the listening connection; undefined while there is none. */
   #connection: number | undefined;
   #connections = 0;
-  /** The channel of the present connection alone; until it is joined, the pod hears itself by the one that all connections join. */
+  /** The channel of this connection alone. Until it is joined, the pod hears itself by the channel of all connections. */
   #joined: string | undefined;
   /** Aborts when the connection is lost. */
   #lost = new AbortController();
@@ -73,7 +73,7 @@ export class Heartbeat {
   #isPaused = false;
   #isRefused = false;
   readonly #deafness: Deafness;
-  /** Messages that are to show whether the pod listens to the server that it sends them to. */
+  /** Messages sent to find out whether the pod listens to the server that it publishes to, until they are heard. */
   readonly #unheard = new Set<string>();
   /** Whether anything has been heard since the last tick. */
   #hasHeard = false;
@@ -90,19 +90,19 @@ export class Heartbeat {
     });
   }
 
-  /** Others hear what is published, and this pod does not. */
+  /** Whether others hear what is published, while this pod does not. */
   get isDeaf(): boolean {
     return this.#deafness.isDeaf;
   }
 
-  /** Channels of the pod's own can be joined. */
+  /** Called once the pod's own channels can be joined. */
   start(): void {
     this.#isRefused = false;
     this.#timer = setInterval(() => this.#tick(), this.#options.timing.beatMs).unref();
     this.#begin();
   }
 
-  /** Redis refuses the pod a channel of its own: until it does not, this pod can't tell what it misses. */
+  /** Redis refuses one of the pod's own channels: as long as it does, this pod can't tell what it misses. */
   refused(): void {
     this.#isRefused = true;
     if (this.#connection !== undefined) this.#options.gaps.assumeMissed();
@@ -144,17 +144,17 @@ export class Heartbeat {
     this.#waiting = undefined;
   }
 
-  /** Whether this pod listens to the server that it publishes to. It counts as that where Redis can't be asked. */
+  /** Whether this pod listens to the server that it publishes to. True if Redis can't be asked. */
   async listensHere(): Promise<boolean> {
     const { commands, listening, countsReceivers } = this.#options;
     if (!countsReceivers || this.#timer === undefined) return true;
     const id = randomUUID();
     this.#unheard.add(id);
     try {
-      // Until it hears itself over this connection alone, one that is lost may be counted.
+      // Until the channel of this connection alone is joined, Redis may count a lost connection.
       const [reply] = await commands.send([['PUBLISH', this.#channel, id]]);
       if (reply === undefined || 'error' in reply) return true;
-      // A master counts none of those that listen to its replicas.
+      // A master does not count listeners of its replicas.
       if (reply.value === 0) return false;
       await listening.fence();
       return !this.#unheard.has(id);
@@ -187,7 +187,7 @@ export class Heartbeat {
     return this.#joined ?? names.podChannel(pod);
   }
 
-  /** At once, since what is published before the first heartbeat counts as missed. */
+  /** Sends a heartbeat at once, since what is published before the first one counts as missed. */
   #begin(): void {
     this.beat();
     if (this.#timer !== undefined && this.#connection !== undefined) void this.#join();
@@ -215,7 +215,7 @@ export class Heartbeat {
     const { listening, timing } = this.#options;
     const waiting = this.#waiting;
     if (waiting !== undefined && waiting.channel !== this.#channel && !this.#isSending) {
-      // A connection that is lost may have been counted for this one, which never gets it then: another one is sent.
+      // Redis may have counted a lost connection in place of this one, which then never gets the message: another is sent.
       this.#waiting = undefined;
     } else if (waiting !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
@@ -228,7 +228,7 @@ export class Heartbeat {
     this.beat();
   }
 
-  /** What comes over a connection that is still being made says nothing. */
+  /** Bytes that arrive over a connection that is still being made prove nothing. */
   #checkDeafness(): void {
     const { listening, publishing } = this.#options;
     const reads = this.#connection !== undefined && listening.bytesRead !== this.#bytesRead;
@@ -243,13 +243,13 @@ export class Heartbeat {
     const { publishing, listening, gaps, certainty, countsReceivers, timing } = this.#options;
     this.#beats += 1;
     const id = String(this.#beats);
-    // Before Redis replies on one connection, the message may have come over the other.
+    // The message may arrive on one connection before the reply arrives on the other.
     const channel = this.#channel;
     this.#waiting = { id, channel, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
     const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
     if (connection !== this.#connection) return;
     if (receivers === 0 && countsReceivers) {
-      // What this connection missed is found out on the next one, which has to hear what is published here.
+      // The next connection finds out what this one missed; it has to listen to the server that is published to.
       const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);
       if (connection !== this.#connection) return;
       if (isAlive) certainty.doubt();
@@ -266,13 +266,13 @@ export class Heartbeat {
     await publishing.initialise(without);
   }
 
-  /** @returns true once the server that this pod listens to has answered: it is not one that has ended */
+  /** @returns true once the server that this pod listens to has answered, and so is alive */
   async #fenced(): Promise<boolean> {
     await this.#options.listening.fence();
     return true;
   }
 
-  /** @param versions empty where the message has come before Redis has replied: then its reply confirms */
+  /** @param versions empty if the message arrived before the reply of Redis: then the reply confirms */
   #confirm(versions: Beat['versions']): void {
     if (versions.size === 0) return;
     this.#options.gaps.heard(versions);

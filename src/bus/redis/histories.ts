@@ -12,7 +12,7 @@ import type { BusNames } from './names.ts';
 import { TopicHistory } from './topic-history.ts';
 import { TopicListener } from './topic-listener.ts';
 
-/** The interval at which reading history is tried again, as while the connection to Redis is down, and the longest time for it. */
+/** The pause between attempts to read history, as while Redis is out of reach, and the longest time for all of them. */
 const RETRY_MS = 100;
 const LONGEST_MS = 30_000;
 
@@ -21,21 +21,21 @@ interface HistoriesOptions {
   readonly settings: ReadonlyMap<string, HistorySettings>;
   readonly commands: Pick<CommandConnection, 'send' | 'transact'>;
   readonly listening: Pick<ListeningConnection, 'fence'>;
-  /** Bytes are reserved here for what is read after a lost connection. */
+  /** Reserves bytes for messages that are read after a lost connection. */
   readonly missedRoom: ByteSource;
   readonly names: BusNames;
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * Whether this pod listens to the server that it sends commands to. While a slot or a name moves it may not, and has heard
-   * nothing of what was published there.
+   * Whether this pod listens to the server that it sends commands to. While a slot or a name moves, it may not, and then it
+   * has heard nothing that was published there.
    */
   readonly listensHere: () => Promise<boolean>;
-  /** The connection is lost: what the topic's listeners miss is read later, or told by `missed`. */
+  /** The connection is lost: what the topic's listeners miss is read later, or reported by `missed`. */
   readonly lost: (topic: string) => void;
   /** Messages of the topic may be missing. */
   readonly missed: (topic: string) => void;
-  /** What was missed of the topic has been read. */
+  /** The missed messages of the topic have been read. */
   readonly wasRead: (topic: string) => void;
 }
 
@@ -61,15 +61,15 @@ export class Histories {
     this.change(options.settings);
   }
 
-  /** For publishing; changes with what is kept. */
+  /** For publishing. It changes when topics begin or cease to be kept. */
   get byTopic(): ReadonlyMap<string, TopicHistory> {
     return this.#byTopic;
   }
 
   /**
-   * Has messages of these topics kept from now on, in place of those before.
+   * Keeps messages of these topics, and of no others, from now on.
    *
-   * @returns topics whose channels are to be listened to by way of `listen` again, as they are kept now, or not any more
+   * @returns topics that begin or cease to be kept: their channels must be listened to again through `listen`
    */
   change(settings: ReadonlyMap<string, HistorySettings>): readonly string[] {
     const ended = [...this.#topics.keys()].filter((topic) => !settings.has(topic));
@@ -95,18 +95,18 @@ export class Histories {
     return this.#topics.get(topic)?.listener.listen(channel, listener) ?? listener;
   }
 
-  /** Resolves once the channel, which has been subscribed to, is kept, or can't be. */
+  /** Resolves once the channel, which this pod has subscribed to, is kept or can't be kept. */
   async joined(topic: string, channel: string): Promise<void> {
     const kept = this.#topics.get(topic);
     if (kept === undefined) return;
     const { history, listener } = kept;
     let at = await history.joined(channel);
     if (at === undefined && listener.isHolding) {
-      // Nothing of it can be missed until then: once what others miss has been read, it can be kept like theirs.
+      // The channel misses nothing until then. Once others' missed messages are read, it can be kept like them.
       await listener.healed();
       at = await history.joined(channel);
     }
-    // A client with a cursor from before the channel is kept would be told a gap at the next pod.
+    // A client with a cursor from before the channel was kept would get a gap on the next pod.
     listener.joined(channel, at ?? (await history.keptAgain));
   }
 
@@ -134,7 +134,7 @@ export class Histories {
     }
   }
 
-  /** There is another one. */
+  /** There is another listening connection. */
   listens(): void {
     for (const { listener } of this.#topics.values()) void listener.heal();
   }
@@ -144,7 +144,7 @@ export class Histories {
   }
 
   /**
-   * Reads what is kept; while the connections to Redis are away, it waits for them.
+   * Reads the kept messages. While the connections to Redis are down, it waits for them.
    *
    * @throws NoHistory
    */
@@ -158,7 +158,7 @@ export class Histories {
   }
 
   /**
-   * Which of these Kafka keys were deleted in the epoch; while the connections to Redis are away, it waits for them.
+   * Reads which of these Kafka keys were deleted in the epoch. While the connections to Redis are down, it waits for them.
    *
    * @throws NoHistory
    */
@@ -188,7 +188,7 @@ export class Histories {
     }
   }
 
-  /** @param failed called with the reason of each attempt that has failed, after which another one follows */
+  /** @param failed called with the reason of each failed attempt that another one follows */
   async #readUntil<Result>(
     over: AbortSignal,
     ask: () => Promise<Result>,
@@ -231,7 +231,7 @@ async function tryReading(
   const { listener } = kept;
   const read = await readWhereListening(kept, channels, since, bounds, listensHere);
   await listening.fence();
-  // Over a new connection messages are heard before those that were missed.
+  // Over a new connection, this pod hears new messages before it has read the missed ones.
   await listener.healed();
   listener.advance(read.position);
   return read;
@@ -250,7 +250,7 @@ async function readWhereListening(
   return read;
 }
 
-/** What is read there is heard a second time, as missed, once the pod listens there. @throws if it does not yet */
+/** Otherwise this pod would hear what it reads a second time, as missed. @throws if it does not listen there yet */
 async function expectListening(kept: Kept, listensHere: () => Promise<boolean>): Promise<void> {
   kept.isElsewhere = !(await listensHere());
   if (kept.isElsewhere) throw new Error('this pod listens to another server than it reads from');

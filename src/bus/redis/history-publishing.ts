@@ -7,7 +7,7 @@ import type { TopicVersions } from './topic-versions.ts';
 /** Where pods without history publish all the time, each attempt finds another epoch. */
 const ATTEMPTS = 4;
 
-/** Publishes what Redis keeps: with scripts, where others are published by commands. */
+/** Publishes to topics with history by scripts; other topics are published to by commands. */
 export class HistoryPublishing {
   readonly #histories: ReadonlyMap<string, TopicHistory>;
   readonly #versions: Pick<TopicVersions, 'runScript'>;
@@ -19,8 +19,8 @@ export class HistoryPublishing {
   }
 
   /**
-   * @returns those of the channels that are kept or subscribed to; undefined if the topic has no history, or Redis refuses
-   *   it at present
+   * @returns the channels that are kept or subscribed to; undefined if the topic has no history, or Redis refuses it at
+   *   present
    */
   async wanted(topic: string, channels: readonly string[]): Promise<ReadonlySet<string> | undefined> {
     const history = this.#histories.get(topic);

@@ -2,27 +2,28 @@ import { DELETED_OF_GENERATION } from '../../events/deletion.ts';
 import { BRANCH_SEQUENCES, BYTES_PER_MESSAGE, SLACK } from '../history.ts';
 import { POSITIONS } from './position-field.ts';
 
-/** Read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
+/** Bytes read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
 const BYTES_PER_CALL = 1024 * 1024;
 
-/** Lua: another value where slots are moved from node to node. */
+/** Lua: `sharded` changes the value for a cluster, which moves slots from node to node. */
 export const KEYS_MAY_MOVE = 'local keysMayMove = false';
 
 /**
- * Scripts that Redis runs as a whole, and nothing in between. All have the same first keys and arguments:
+ * The beginning of scripts, which Redis runs atomically. All have the same first keys and arguments:
  *
  *     KEYS  1 the topic's state: a hash of epoch, seq, version, the server's replication id, the last sequence of each branch
  *             but the present one, and the last position by partition
  *           2 the topic's version, which changes with everything that any pod publishes for it
  *     ARGV  1 the next epoch, if there has to be one; 2 what names of lists begin with
  *
- * A list holds the messages of one channel in one epoch. Its first element says from which sequence on it is complete.
- * Where the version is not the one that was set by the last script, some pod has published without history: it is an
- * older one, or Redis took no writes. What it published is in no list, so the epoch ends.
+ * A list holds the messages of one channel in one epoch. Its first element says from which sequence on it is complete. If
+ * the version is not the one that the last script set, some pod has published without history: it is an older pod, or Redis
+ * accepted no writes. Those messages are in no list, so the epoch ends.
  *
- * Beside the lists there are hashes of deleted keys, with the sequences of their deletions in this epoch, in generations: the
- * last and the one before are kept, for as long as any list. `deleted` is how many were noted, `removed` the sequence of the last
- * one; deletions up to `forgotten` may be in neither. Pods of the version before renew lists alone, and Redis may evict a hash: all deletions are forgotten then.
+ * Beside the lists there are hashes of deleted keys, with the sequences of their deletions in this epoch, one hash for each
+ * generation. The last two are kept, for as long as any list. `deleted` is the number of keys noted, `removed` the sequence
+ * of the last deletion. Deletions up to `forgotten` may be in neither hash. Pods of the previous version renew only lists,
+ * and Redis may evict a hash: then all deletions are forgotten.
  */
 const BEGINNING = `
 local state = redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'version', 'deleted', 'server')
@@ -86,16 +87,16 @@ end
 /** In place of an epoch: see APPEND. */
 export const ANY_EPOCH = '*';
 
-/** For so long Redis knows that a pod has passed something over: ms. Longer than a pod asks for it. */
+/** How long Redis remembers that a pod has passed something over: ms. Longer than a pod asks about it. */
 const PASSED_OVER_MS = 120_000;
 
 /**
- * Which channels have a list, or a subscriber. ARGV: 3 the new version, 4 the key that holds the number of this pod's last
- * question by which something was passed over, 5 the number of this one, 6… channels.
+ * Finds which channels have a list or a subscriber. ARGV: 3 the new version, 4 the key that holds the number of the last
+ * question after which this pod passed something over, 5 the number of this question, 6… channels.
  *
- * What comes for the others is passed over. That takes a sequence: a list that is made later must not count as complete
- * from a position on that was given before. And a server without the number has not been asked: where a former master goes on
- * beside it, pods may listen here to what was passed over there.
+ * Events for the other channels are passed over. That takes a sequence: a list that is made later must not count as
+ * complete from a position that was given before. A server without the number has not been asked: if a former master still
+ * runs beside it, pods may listen here to events that were passed over there.
  *
  * @returns 1 or 0 for each channel
  */
@@ -117,26 +118,26 @@ return reply
 `;
 
 /**
- * Publishes events, and adds them to the lists of their channels; an event whose position is not after the last one of its
- * partition has been before, and is left out. ARGV: 3 the new version, 4 elements that a list has at least, 5 for how
- * long a list is kept that there was none of before, in ms, below 0 if none is made, 6 where it is published that messages
- * are lost, and 7 what; 8 the epoch that the pod knows, or * for any, 9 in how many partitions it has been acknowledged positions in it; for each of
- * these: partition with the topic's id, last position; then how many events, and for each: partition with the topic's id,
- * position or -1, payload without its opening brace, count of channels, channels. One without channels deletes a key, whose
- * hash is in place of the payload.
+ * Publishes events, and adds them to the lists of their channels. It leaves out an event whose position is not after the
+ * last one of its partition: that event was published before. ARGV: 3 the new version, 4 the least number of elements to
+ * keep in a list, 5 how long a new list is kept, in ms, or below 0 to make none, 6 the channel for reports of lost
+ * messages, and 7 the report; 8 the epoch that the pod knows, or * for any, 9 the number of partitions of the events, and
+ * for each: partition with the topic's id, last position that was acknowledged to the pod in that epoch; then the number of
+ * events, and for each: partition with the topic's id, position or -1, payload without its opening brace, number of
+ * channels, channels. An event without channels deletes a key, whose hash is in place of the payload.
  *
- * A state with earlier positions than were acknowledged is that of a server that has lost messages: its sequences have been
- * given before, so the epoch ends.
+ * If the state has an earlier position than was acknowledged, the server has lost messages: it would give the same
+ * sequences again, so the epoch ends.
  *
- * In an epoch that the pod does not know nothing is published: a new one has no positions yet, by which a script that comes late,
- * when others have gone on with its partitions, would be found.
+ * In an epoch that the pod does not know, nothing is published: a new epoch has no positions yet, so it could not recognise
+ * a late script whose partitions other pods have taken over.
  *
- * Redis takes back nothing if the script fails midway, so the sequences of all are taken first, and none is given twice.
- * A script that is repeated publishes events again, as their positions are noted at its end: pods find those by
- * their positions. A client that has read them from a list would get them again, so a cluster, whose slots move key by key,
- * is asked first for all that will be used: the script fails at what is on another node.
+ * Redis does not roll back a script that fails midway, so the script first takes the sequences of all events, and none is
+ * given twice. A repeated script publishes events again, as it notes positions at its end; pods recognise those events by
+ * their positions. But a client that has read them from a list would get them again. So in a cluster, where slots move key
+ * by key, the script first accesses all keys that it will use: it fails if one is on another node.
  *
- * @returns how many were left out, or -1 where nothing is published in this epoch; and the epoch
+ * @returns the number of events left out, or -1 if nothing was published in this epoch; and the epoch
  */
 export const APPEND = `${BEGINNING}${POSITIONS}local index = 10
 for _ = 1, tonumber(ARGV[9]) do
@@ -195,22 +196,23 @@ return { dropped, epoch }
 `;
 
 /**
- * Keeps channels for some time from now on, and reads their lists from the end. ARGV: 3 that time in ms, 4 that for those
- * without a message, 5 the sequence behind which they are read, or -1 if they are not, 6 and 7 epoch and sequence of the
- * last message that this pod has heard, 8 messages of a channel that are read at most, 9 bytes of all of them together at
- * most; 10 and 11, where a part of the first channel has been read before: sequence of the earliest of these messages, and
- * their number; 12… channels. Redis does nothing else meanwhile, so once it has read a MiB or two thousand messages, it
- * reads and keeps no more: another call goes on.
+ * Keeps channels for some time from now on, and reads their lists from the end. ARGV: 3 that time in ms, 4 the time for
+ * channels without a message, 5 the sequence after which lists are read, or -1 to read none, 6 and 7 epoch and sequence of
+ * the last message that this pod has heard, 8 the most messages to read of a channel, 9 the most bytes of all messages
+ * together; 10 and 11, if a part of the first channel was read before: sequence of the earliest of these messages, and
+ * their number; 12… channels. Redis does nothing else meanwhile, so after a MiB or two thousand messages, the script reads
+ * and keeps no more: another call goes on.
  *
- * A server that ends before what was heard, or has gone on in another branch before it, has lost messages, so the epoch ends.
+ * If this pod has heard a later message than the last one that the server has, in the present branch or in a former one, the
+ * server has lost messages, so the epoch ends.
  *
- * While Redis has no memory to spare, pods publish without it taking note: nothing is read then, so a write that takes
- * memory comes first.
+ * While Redis has no memory to spare, pods publish without history. Then nothing must be read, so the script begins with a
+ * write that needs memory.
  *
- * @returns epoch, sequence, the bytes of the messages, the last sequence of the branch of argument 5, or -1 for the present one,
- *   and for each channel that is read: the sequence behind which its list
- *   is complete, then messages, the last one first. In place of that sequence: -1 if more messages are there than are
- *   wanted, -2 if another call is to go on with the channel, -3 if the next message is beyond the bytes
+ * @returns epoch, sequence, the bytes of the messages, the end of the branch of argument 5 (-1 for the present
+ *   one), and for each channel that is read: the sequence after which its list
+ *   is complete, then messages, the last one first. In place of that sequence: -1 if there are more messages than wanted,
+ *   -2 if another call must go on with the channel, -3 if the next message exceeds the bytes
  */
 export const JOIN = `${BEGINNING}
 local heard = tonumber(ARGV[7])

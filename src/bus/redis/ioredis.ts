@@ -26,7 +26,7 @@ export interface IoredisOptions {
 /** The publishing connection is closed, and made anew, if Redis has not replied for so long. */
 const REPLY_TIMEOUT_MS = 10_000;
 
-/** A connection that is being made, and over which nothing comes for so long, is made again. */
+/** If nothing arrives for so long over a connection that is being made, it is made again. */
 const STALLED_MS = 2_000;
 
 /** Channels in one SUBSCRIBE. */
@@ -35,7 +35,7 @@ export const CHANNELS_PER_COMMAND = 1_000;
 /** Between two attempts to join a channel over connections that Redis refuses. */
 const JOIN_AGAIN_MS = 200;
 
-/** Whether Redis refuses a channel. Where it refuses a login, ioredis rejects with that what is to be sent afterwards. */
+/** Whether Redis refuses a channel. If it refuses a login, ioredis rejects the next commands with that error. */
 export function isRefusal(thrown: unknown): boolean {
   if (!(thrown instanceof ReplyError)) return false;
   const { command } = thrown as { command?: { readonly name: string } };
@@ -70,7 +70,7 @@ export abstract class IoredisConnection {
     this.redis.on('ready', () => {
       const { stream } = this.redis;
       void this.prepare().then((prepared) => {
-        // The connection that has taken its place is prepared by itself.
+        // A connection that has replaced it meanwhile is prepared separately.
         if (this.redis.stream === stream) isReady = prepared;
         if (prepared) listener.onReady();
         return prepared;
@@ -153,7 +153,7 @@ export class IoredisCommands extends IoredisConnection implements CommandConnect
 export class IoredisListening extends IoredisConnection implements ListeningConnection {
   readonly #log: Log;
   readonly #pubSub: RedisPubSub;
-  /** By channel, of RedisPubSub. */
+  /** The ids of RedisPubSub, by channel. */
   readonly #ids = new Map<string, number>();
   /** Why Redis refused the channels at the last attempt: one line is logged for each reason, not for each attempt. */
   #refusal: string | undefined;
@@ -193,7 +193,7 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
     if (id !== undefined) this.#pubSub.unsubscribe(id);
   }
 
-  /** Joins all channels again. By itself ioredis would send SUBSCRIBE, and look at no reply. */
+  /** Joins all channels again. ioredis itself would send SUBSCRIBE, and ignore the replies. */
   protected async prepare(): Promise<boolean> {
     const { stream } = this.redis;
     const channels = [...this.#ids.keys()];
@@ -214,7 +214,7 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
         this.#log.warn({ reason }, 'Redis refuses channels that were joined before; connecting again');
       }
       this.#refusal = reason;
-      // A pause between attempts, which all begin well.
+      // A pause between attempts: each of them connects at first.
       await sleep(MAX_RETRY_MS);
       stream?.destroy();
       return false;
@@ -239,7 +239,7 @@ export class IoredisListening extends IoredisConnection implements ListeningConn
   }
 }
 
-/** Nearly all commands publish: by the method of its own that takes half the time of `call`. */
+/** Nearly all commands publish. The method for that takes half the time of `call`. */
 function add(pipeline: ChainableCommander, command: Command): void {
   const [name, channel, payload] = command;
   if (name === 'PUBLISH' && channel !== undefined && payload !== undefined) {

@@ -23,7 +23,7 @@ export type JoinReply = readonly [
   ...lists: readonly (readonly [from: number, ...messages: readonly string[]])[],
 ];
 
-/** Lists that are read by one call of JOIN after the other. */
+/** Lists that are read by several calls of JOIN, one after the other. */
 export class ListReading {
   readonly #channels: readonly string[];
   readonly #last: number;
@@ -41,7 +41,7 @@ export class ListReading {
     this.#room = maxBytes;
   }
 
-  /** Where the topic stood at the first call: what came later reaches this pod all the same. */
+  /** The topic's position at the first call: later messages reach this pod anyway. */
   get position(): HistoryPosition | undefined {
     return this.#position;
   }
@@ -50,7 +50,7 @@ export class ListReading {
     return this.#position !== undefined && (this.#isCut || this.#kept.length === this.#channels.length);
   }
 
-  /** Channels of the next call, at most so many. */
+  /** The channels of the next call, at most `count`. */
   next(count: number): readonly string[] {
     return this.#channels.slice(this.#kept.length, this.#kept.length + count);
   }
@@ -67,7 +67,7 @@ export class ListReading {
     if (branchEnd >= 0) this.#branchEnd ??= branchEnd;
     this.#room -= bytes;
     for (const [from, ...messages] of lists) {
-      // A list that goes on may be long: it is not to be spread.
+      // A list that several calls read may be long: it must not be spread.
       for (const message of messages) this.#messages.push(message);
       if (from !== GOES_ON) this.#end(from);
     }
@@ -93,7 +93,7 @@ export class ListReading {
     this.#messages = [];
   }
 
-  /** @param from below 0: behind the message before the first that has been read */
+  /** @param from below 0: the list is complete after the message before the first one that was read */
   #keptIn(channel: string, from: number): KeptMessages {
     const first = positionOf(this.#messages.at(-1) ?? '')?.sequence;
     const start = first === undefined ? (this.#position?.sequence ?? 0) : first - 1;

@@ -14,23 +14,23 @@ interface ListenerPaceOptions {
 }
 
 /**
- * All publishers together have this much on its way at most: half of the 32 MB that Redis holds for a connection before it
- * closes it. The other half is for publishers that do not know yet how many they are.
+ * The most that all publishers together may have under way: half of the 32 MB that Redis buffers for a connection before it
+ * closes it. The other half is for publishers that do not know yet how many there are.
  */
 const MOST_UNHEARD_BYTES = 16 * 1024 * 1024;
 const LEAST_UNHEARD_BYTES = 1024 * 1024;
-/** Redis does nothing else while it publishes these. */
+/** Bytes that are published together: Redis does nothing else meanwhile. */
 const MOST_TOGETHER_BYTES = 4 * 1024 * 1024;
-/** Until the first question is answered. */
+/** How many listeners a pod assumes until the first question is answered. */
 const EXPECTED_LISTENERS = 4;
 
-/** A pod that has not answered by then is not waited for again until it does: it may be frozen, or gone. */
+/** A pod that has not answered after this time is not waited for again until it answers: it may be frozen, or gone. */
 const ANSWER_MS = 2_000;
 
 /**
- * Has a pod publish no faster than all pods listen. It counts what it publishes; past a bound it asks them, and goes on
- * when they have answered. A question reaches each pod behind all that was published before, and a pod that can't keep up
- * reads nothing for a while.
+ * Makes a pod publish no faster than all pods listen. The pod counts the bytes that it publishes; beyond a limit it asks
+ * all pods, and goes on when they have answered. A question reaches each pod after all that was published before, and a pod
+ * that can't keep up stops reading for a while.
  */
 export class ListenerPace {
   readonly #options: ListenerPaceOptions;
@@ -45,14 +45,14 @@ export class ListenerPace {
   #asking: Promise<void> | undefined;
   #isWaiting = false;
 
-  /** @param all of a bus: links to one node of a cluster share the connection that listens */
+  /** @param all paces of a bus: links to one node of a cluster share the listening connection */
   constructor(options: ListenerPaceOptions, all = new Set<ListenerPace>()) {
     this.#options = options;
     this.#all = all;
     all.add(this);
   }
 
-  /** Bytes to be published together. */
+  /** The most bytes to publish together. */
   get mostTogether(): number {
     return Math.min(MOST_TOGETHER_BYTES, this.#mostUnheard);
   }
@@ -68,7 +68,7 @@ export class ListenerPace {
     this.#unheardBytes += bytes;
   }
 
-  /** A pod has heard what was published before the question. */
+  /** Called when a pod has heard what was published before the question. */
   heard(question: number): void {
     if (this.#isWaiting && question === this.#question) {
       this.#answers += 1;
@@ -105,7 +105,7 @@ export class ListenerPace {
       if (missing() > 0) await clock.sleep(ANSWER_MS, AbortSignal.any([answered.signal, stopping]));
       if (missing() > 0) this.#silent = asked - this.#answers;
     } catch {
-      // Without a connection there is nobody to be overrun, and publishing fails by itself.
+      // Without a connection no pod can be overrun, and publishing fails anyway.
     }
     this.#isWaiting = false;
     this.#unheardBytes -= bytes;

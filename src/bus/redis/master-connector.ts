@@ -15,12 +15,12 @@ interface Masters {
 /** Between two attempts to learn where the master is. */
 const AGAIN_MS = 400;
 
-/** The message by which ioredis rejects an attempt that has been given up. */
+/** The message with which ioredis rejects an attempt that was given up. */
 const CLOSED = 'Connection is closed.';
 
 /**
- * How ioredis connects to the master, in place of its own way with Sentinels, which takes what the first one names and hides
- * why a connection to one fails.
+ * Connects ioredis to the master, in place of its own way with Sentinels: that takes the master which the first Sentinel
+ * names, and hides why a connection to a Sentinel fails.
  *
  * @param connecting called with the address of each attempt
  */
@@ -31,7 +31,7 @@ export function masterConnector(masters: Masters, connecting: (address: Address)
     constructor(options: unknown) {
       const known = options as RedisOptions & { disconnectTimeout: number };
       super(known.disconnectTimeout);
-      // Kept as it is: passwords and certificates in it are replaced.
+      // Keeps this very object: its passwords and certificates are replaced later.
       this.#options = known;
     }
 
@@ -46,7 +46,7 @@ export function masterConnector(masters: Masters, connecting: (address: Address)
       return stream;
     }
 
-    /** Ends only when it is known, or the client is stopped: ioredis would not try again. */
+    /** Ends only when the master is known, or the client is stopped: after an error, ioredis would not try again. */
     async #master(emit: (type: string, error: Error) => void): Promise<Address> {
       while (this.connecting) {
         try {

@@ -19,13 +19,13 @@ interface MasterOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly timing: BusTiming;
-  /** Called at a server that has not been published to over this connection. It is looked at again if this rejects. */
+  /** Called for a server that this pod has not published to over this connection. If it rejects, the pod looks again. */
   readonly tryOut: () => Promise<void>;
-  /** Called at a server that may lack what this pod has published last. It is looked at again if this rejects. */
+  /** Called for a server that may lack what this pod published last. If it rejects, the pod looks again. */
   readonly mayHaveLost: () => Promise<void>;
 }
 
-/** Why a bus can't be used that has never been connected. */
+/** Why a bus that has never been connected can't be used. */
 export const NOT_REACHED = 'Redis has not been reached yet';
 
 const NOT_MASTER = 'Redis is not a master';
@@ -34,7 +34,7 @@ const NOT_MASTER = 'Redis is not a master';
 const LOOK_AGAIN_MS = 500;
 
 /**
- * The server that is published to, and whether it may be.
+ * The server that this pod publishes to, and whether it may publish now.
  *
  *     connected ──► is it a master? have all messages survived that this pod has published? ──► wait ──► publish
  *         ▲                                                                                                │
@@ -46,7 +46,7 @@ export class Master {
   #unusable: string | undefined;
   /** Whether the connection is to a master. */
   #isMaster = false;
-  /** Whether Redis permits to ask which server it is. */
+  /** Whether Redis permits the pod to ask which server it is. */
   #inspects = true;
   /** The replication id of the server that is known to hold what this pod has published. */
   #replicationId: string | undefined;
@@ -103,7 +103,7 @@ export class Master {
     }
   }
 
-  /** Whose reply `inspected` takes; none where Redis does not permit to ask. */
+  /** The command whose reply `inspected` takes; none if Redis does not permit it. */
   get inspection(): readonly Command[] {
     return this.#inspects ? [INSPECTION] : [];
   }
@@ -158,7 +158,7 @@ export class Master {
       this.#become('other pods are given time to listen again');
       await clock.sleep(timing.settleMs, lost);
     }
-    // A heartbeat may have found out meanwhile that it is no master any more.
+    // A heartbeat may have found out meanwhile that the server is no master any more.
     if (lost.aborted || !this.#isMaster) return false;
     this.#wasReached = true;
     this.#become(undefined);
@@ -181,7 +181,7 @@ export class Master {
 
   /**
    * @param reply to the inspection
-   * @returns undefined where Redis does not permit to ask; it is not asked again over this connection
+   * @returns undefined if Redis does not permit the question; it is not asked again over this connection
    * @throws if Redis does not tell just now
    */
   #serverOf(reply: Reply | undefined): Server | undefined {
@@ -189,7 +189,7 @@ export class Master {
     return this.#inspects ? inspectedServer(valueOf(reply)) : undefined;
   }
 
-  /** Another server may lack what this pod has published last, and so may the same one after a start or a promotion. */
+  /** Another server may lack what this pod published last. So may the same server after a start or a promotion. */
   async #expectSurvived(replicationId: string | undefined): Promise<void> {
     if (replicationId !== undefined && replicationId === this.#replicationId) return;
     await this.#options.mayHaveLost();

@@ -12,15 +12,15 @@ import type { OwnChannels } from './own-channels.ts';
 import { ANSWER, OwnPositions, QUESTION, type OwnPositionsOptions } from './own-positions.ts';
 
 interface MissedMessagesOptions extends OwnPositionsOptions {
-  /** Topics that have a history, from which they are read. */
+  /** Topics that have a history: their missed messages are read from it. */
   readonly histories: ReadonlyMap<string, unknown>;
   /** The connection is lost: `read` or `missed` follows. */
   readonly lost: (topic: string) => void;
   /** All that the topic's listeners have missed has been read. */
   readonly read: (topic: string) => void;
-  /** Nothing of what they have missed can be read, or not all. @param isCertain whether a publisher has said that they have missed something */
+  /** Not all that they have missed can be read. @param isCertain whether a publisher has said that messages are missing */
   readonly missed: (topic: string, isCertain: boolean) => void;
-  /** Bytes are reserved here for what arrives meanwhile, each topic an owner. What is read of it may be as much. */
+  /** Reserves bytes for what arrives meanwhile; each topic is an owner. As much again may be read of a topic. */
   readonly room: ByteSource;
   readonly metrics: LinkMetrics;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ interface MissedMessagesOptions extends OwnPositionsOptions {
 
 /** A channel, until it is left. */
 interface Joined {
-  /** Undefined once it is left: whoever joins it anew is to get nothing of before. */
+  /** Undefined once the channel is left: a listener that joins it anew must get no earlier messages. */
   listener: Listener | undefined;
 }
 
@@ -38,46 +38,46 @@ interface Heard {
   readonly payload: Buffer | string;
 }
 
-/** A topic as the connection was lost. */
+/** The state of a topic when the connection was lost. */
 interface BeforeLoss {
-  /** How far it had been heard. */
+  /** How far this pod had heard the topic. */
   readonly heard: HeardTopic;
   /** Channels whose listeners may miss something. */
   readonly channels: Set<string>;
 }
 
-/** A topic of which messages may be missing. */
+/** A topic with messages that may be missing. */
 interface Held extends BeforeLoss {
   /** What has arrived since. */
   readonly messages: Heard[];
   readonly room: Reservation;
-  /** Whether a publisher has said that some are. */
+  /** Whether a publisher has said that messages are missing. */
   readonly isCertain: boolean;
-  /** By when it has to be read: ms. Undefined while there is no connection. */
+  /** When it must have been read: ms. Undefined while there is no connection. */
   readBy: number | undefined;
-  /** Aborts once it is not held any more, or is to be read anew. */
+  /** Aborts once the topic is not held any more, or must be read anew. */
   readonly over: AbortController;
 }
 
-/** A publisher that has not answered by then has gone: what it has published last is not known. */
+/** A publisher that has not answered after this time is gone: what it published last is unknown. */
 const ANSWER_MS = 6_000;
 const ASK_AGAIN_MS = 300;
 
-/** After so long what was missed is not read any more, but told. */
+/** After this time, missed messages are not read any more, but reported as a gap. */
 const LONGEST_MS = 15_000;
 
 /** Each message that is held takes so much beside its payload. */
 const MESSAGE_BYTES = 200;
 
-/** So long after a lost connection a publisher may still find that Redis has lost what it had acknowledged. */
+/** How long after a lost connection a publisher may still find that Redis has lost acknowledged messages. */
 const LATE_MS = 120_000;
 
 const REFUSED =
   'Redis refuses the channel on which pods say what they have published; until it does not, what is missed is told and not read again';
 
 /**
- * Reads again what this pod has missed of topics without history, from where it was published from. Publishers say how far
- * they have come: each second what has changed, and all of it when they are asked.
+ * Reads what this pod has missed of topics without history from Kafka, where the publisher had read it. Publishers report
+ * their positions: each second those that have changed, and all of them when they are asked.
  *
  *     heard   1 2 3 ╳             connection lost; the publisher had said 2
  *     held              6 7       over the next one
@@ -90,14 +90,14 @@ export class MissedMessages {
   /** By topic and channel. */
   readonly #listeners = new Map<string, Map<string, Joined>>();
   readonly #held = new Map<string, Held>();
-  /** How far all has been heard, once nothing is held. */
+  /** How far this pod has heard everything, once nothing is held. */
   #positions = new HeardPositions();
   /** The positions when it was last known that this pod listens where others publish. */
   #confirmed = new HeardPositions();
   /** The positions when this pod last heard its own heartbeat. */
   #atBeat = new HeardPositions();
   #lostAt = -Infinity;
-  /** By topic; those of which it is known. */
+  /** By topic, if its state is known. */
   #beforeLoss = new Map<string, BeforeLoss>();
   /** Aborts with the connection. */
   #connected = new AbortController();
@@ -114,7 +114,7 @@ export class MissedMessages {
     this.#ownPositions = new OwnPositions(options);
   }
 
-  /** The pod's own channel is joined, on which answers come. Resolves when that of positions is, too. */
+  /** Called once the pod's own channel, which carries answers, is joined. Resolves when the channel of positions is, too. */
   async start(own: Pick<OwnChannels, 'join'>): Promise<void> {
     const { names } = this.#options;
     await own.join(names.positionsChannel, (payload) => this.#hearPositions(payload.toString()), {
@@ -139,7 +139,7 @@ export class MissedMessages {
     const joined = ofTopic.get(channel) ?? { listener };
     joined.listener = listener;
     this.#listeners.set(topic, ofTopic.set(channel, joined));
-    // Or Prometheus would see no increase at the first.
+    // Otherwise Prometheus would not see the first increase.
     if (ofTopic.size === 1) this.#options.metrics.missedRead.inc({ topic }, 0);
     return (payload) => {
       const held = this.#held.get(topic);
@@ -182,14 +182,14 @@ export class MissedMessages {
     this.#atBeat = new HeardPositions(this.#positions);
   }
 
-  /** That was over the server that is published to: this pod has heard all that had been published a moment before. */
+  /** The heartbeat came over the server that is published to: this pod has heard all that was published a moment before. */
   confirm(): void {
     if (this.#held.size === 0) this.#confirmed = this.#atBeat;
   }
 
   /**
-   * The server that this pod listens to was found not to be the one that is published to. It may have become a replica of that one
-   * by now: then what was heard last came behind what was missed until then.
+   * This pod was found to listen to another server than the one that is published to. Its server may be a replica of that
+   * one by now: then the last messages that it heard came after the ones that it missed.
    */
   doubt(): void {
     this.#confirmed = new HeardPositions(this.#confirmed).doubt();
@@ -209,7 +209,7 @@ export class MissedMessages {
     this.#positions = new HeardPositions(this.#confirmed);
     this.#atBeat = this.#confirmed;
     for (const topic of this.#listeners.keys()) if (this.#hold(topic, false)) this.#options.lost(topic);
-    // Messages of other topics are passed on at once: one that came before them would be dropped as a copy if it were read.
+    // Messages of other topics are passed on at once: earlier ones, if read afterwards, would be dropped as copies.
     this.#confirmed.keep((topic) => this.#held.has(topic));
   }
 
@@ -222,13 +222,13 @@ export class MissedMessages {
     return heard && { heard, channels: new Set(this.#listeners.get(topic)?.keys()) };
   }
 
-  /** Whether a channel was joined since the connection was lost: nothing is to come there that was published before. */
+  /** Whether a channel was joined since the connection was lost: it must get nothing that was published before. */
   #hasJoined(topic: string): boolean {
     const { channels } = this.#beforeLoss.get(topic) ?? { channels: new Set() };
     return [...(this.#listeners.get(topic)?.keys() ?? [])].some((channel) => !channels.has(channel));
   }
 
-  /** There is another one. */
+  /** There is another listening connection. */
   listens(): void {
     if (this.#isJoined) void this.#heal([...this.#held]);
   }
@@ -254,7 +254,7 @@ export class MissedMessages {
     if (before === undefined || histories.has(topic) || consumption() === undefined) return undefined;
     const known = this.#held.get(topic);
     known?.over.abort();
-    // Messages that came over a connection that is lost, too, are read again.
+    // Messages that are held from another lost connection are read again.
     const kept = isCertain ? known : undefined;
     if (kept === undefined) known?.room.release();
     const messages = kept?.messages ?? [];
@@ -276,14 +276,14 @@ export class MissedMessages {
     if (!held.room.resize(bytes)) this.#giveUp(topic, 'there is no room for what arrives meanwhile');
   }
 
-  /** Asks publishers how far they have come, and reads what is missing of topics that are held. */
+  /** Asks publishers for their positions, and reads the missing messages of held topics. */
   async #heal(holding: readonly (readonly [topic: string, held: Held])[]): Promise<void> {
     const { signal: connected } = this.#connected;
     const over = new AbortController();
     const signal = AbortSignal.any([connected, over.signal]);
     const now = this.#options.clock.now();
     let readBy = now + LONGEST_MS;
-    // One that is read anew has no more time than before.
+    // A topic that is read anew gets no more time than before.
     for (const [, held] of holding) readBy = Math.min(readBy, (held.readBy ??= readBy));
     void this.#options.clock.sleep(readBy - now, signal).then(() => over.abort());
     const answers = await this.#ask(holding, signal);
@@ -311,7 +311,7 @@ export class MissedMessages {
     let askedAt: number | undefined;
     const isLate = (): boolean => askedAt !== undefined && clock.now() - askedAt >= ANSWER_MS;
     while (!signal.aborted && !answers.complete.aborted && !isLate()) {
-      // Answers are not read meanwhile.
+      // A paused pod reads no answers.
       if (this.#paused !== undefined) askedAt = undefined;
       await this.#ready(signal);
       try {
@@ -324,7 +324,7 @@ export class MissedMessages {
         answers.expect(Number(valueOf(replies[0])) - lostConnections(replies[1]));
         askedAt ??= clock.now();
       } catch {
-        // The connection may be away still.
+        // The connection may still be down.
       }
       await clock.sleep(ASK_AGAIN_MS, AbortSignal.any([signal, answers.complete]));
     }
@@ -332,7 +332,7 @@ export class MissedMessages {
     return answers;
   }
 
-  /** @throws if not all of it can be read */
+  /** @throws if not all missing messages can be read */
   async #read(
     topic: string,
     { heard, channels }: Held,
@@ -380,7 +380,7 @@ export class MissedMessages {
     const { log, missed } = this.#options;
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
     missed(topic, this.#held.get(topic)?.isCertain === true);
-    // Messages that are passed on now would make copies of those that came before them.
+    // After messages that are passed on now, earlier ones would be taken for copies.
     this.#confirmed.keep((kept) => kept !== topic);
     this.#beforeLoss.delete(topic);
     this.#release(topic);
@@ -392,7 +392,7 @@ export class MissedMessages {
   }
 }
 
-/** @param counted how many connections listen on this pod's own channel @returns how many of them are lost, which Redis has yet to notice */
+/** @param counted the reply to NUMSUB of this pod's own channel @returns lost connections that Redis still counts */
 function lostConnections(counted: Reply | undefined): number {
   if (counted === undefined || 'error' in counted) return 0;
   const [, count] = counted.value as readonly unknown[];

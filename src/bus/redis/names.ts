@@ -1,27 +1,27 @@
 /**
- * Keys and channels of the bus's own, beside those of the topics: Kafka's topic names have no `@`. A REDIS_PREFIX keeps
- * them apart from those of other gateways.
+ * The bus's own keys and channels, beside those of topics: Kafka's topic names have no `@`. A REDIS_PREFIX keeps them apart
+ * from those of other gateways.
  */
 export class BusNames {
-  /** Carries the names of topics of which publishers may have lost messages, as a JSON list. */
+  /** Carries the names of topics with messages that may be lost, as a JSON list. */
   readonly gapsChannel: string;
   /** Carries the names of topics that were published to without a new version, and have one now, as a JSON list. */
   readonly renewalsChannel: string;
-  /** Carries what pods ask each other: whether they have heard what was published before. */
+  /** Carries the questions of pods to each other: whether they have heard what was published before. */
   readonly questionsChannel: string;
-  /** Carries where publishers are in Kafka, and the question where they are. */
+  /** Carries the positions of publishers in Kafka, and questions for them. */
   readonly positionsChannel: string;
-  /** Carries what no pod may miss. */
+  /** Carries announcements, which no pod may miss. */
   readonly announcementsChannel: string;
-  /** The key that holds it for pods that do not listen at present. */
+  /** The key that holds announcements for pods that do not listen at present. */
   readonly announcementsKey: string;
   /** The key that holds the id of the bus. */
   readonly idKey: string;
   readonly #prefix: string;
-  /** In names that do not hold their slot anyway. */
+  /** Part of the names that do not hold their slot anyway. */
   readonly #slot: string;
 
-  /** @param word of which all names have the slot, in a cluster: see `slotOf` */
+  /** @param word that gives all names their slot, in a cluster: see `slotOf` */
   constructor(prefix: string, word?: string) {
     this.#prefix = prefix;
     this.#slot = word === undefined ? '' : `:{${word}}`;
@@ -39,12 +39,12 @@ export class BusNames {
     return `${this.#prefix}@version${this.#slot}:${topic}`;
   }
 
-  /** The key that holds the state of a topic's history; those of its lists begin with it. */
+  /** The key that holds the state of a topic's history; the keys of its lists begin with it. */
   historyKey(topic: string): string {
     return `${this.#prefix}@history:{${topic}}`;
   }
 
-  /** The key that holds one generation of the keys that were deleted in an epoch of the topic's history. */
+  /** The key that holds one generation of the Kafka keys that were deleted in an epoch of the topic's history. */
   deletedKey(topic: string, epoch: string, generation: number): string {
     return `${this.historyKey(topic)}@deleted:${epoch}:${generation}`;
   }
@@ -54,12 +54,12 @@ export class BusNames {
     return `${this.historyKey(topic)}@passed:${asker}`;
   }
 
-  /** The channel by which a pod is answered. */
+  /** The channel over which a pod gets answers. */
   podChannel(pod: string): string {
     return `${this.#prefix}@pod${this.#slot}:${pod}`;
   }
 
-  /** The channel by which a pod hears itself, of one connection alone: Redis may still count those that are lost. */
+  /** The channel over which a pod hears itself on one connection alone: Redis may still count lost connections. */
   connectionChannel(pod: string, connection: number): string {
     return `${this.podChannel(pod)}:${connection}`;
   }

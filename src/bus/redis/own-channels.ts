@@ -28,7 +28,7 @@ export interface Refused {
   readonly act: () => void;
 }
 
-/** Joins the channels by which pods tell each other, and themselves, what is no event. Without them the pod still gets its events. */
+/** Joins the channels for messages of pods to each other and to themselves. Without them the pod still gets its events. */
 export class OwnChannels {
   readonly #options: OwnChannelsOptions;
 
@@ -37,9 +37,9 @@ export class OwnChannels {
   }
 
   /**
-   * Resolves when the channel is joined, the bus stops, or it is not wanted any more. Tries again if Redis refuses it.
+   * Resolves when the channel is joined, the bus stops, or `unwanted` aborts. Tries again if Redis refuses it.
    *
-   * @param unwanted the channel is left where it is joined all the same
+   * @param unwanted aborts when the channel is not wanted any more: it is left if it is joined all the same
    */
   async join(channel: string, listener: Listener, refused: Refused, unwanted?: AbortSignal): Promise<void> {
     const { clock, listening, log, signal: stopping } = this.#options;
@@ -58,7 +58,7 @@ export class OwnChannels {
     }
   }
 
-  /** The attempt itself shows if the connection is only half open, since there may be no heartbeat yet. */
+  /** The attempt itself detects a half-open connection, since there may be no heartbeat yet. */
   async #attempt(channel: string, listener: Listener): Promise<void> {
     const { listening, isReading, clock, timing, log, signal } = this.#options;
     const joining = listening.join(channel, listener);

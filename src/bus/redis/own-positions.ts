@@ -10,23 +10,23 @@ export interface OwnPositionsOptions {
   readonly pod: string;
   /** What this process consumes, and how it is read again; undefined: it consumes nothing. */
   readonly consumption: () => Consumption | undefined;
-  /** Whether what this pod publishes is heard by all who listen. */
+  /** Whether all that listen hear what this pod publishes. */
   readonly publishes: () => boolean;
   readonly timing: BusTiming;
 }
 
-/** Begins a question on the channel of positions, and an answer on that of the pod that has asked. */
+/** Prefixes: of a question, on the channel of positions, and of an answer, on the channel of the pod that has asked. */
 export const QUESTION = '?';
 export const ANSWER = '@';
 
 /**
- * Says up to where this pod has published its partitions: to all pods each second what has changed, and all of it to one that
- * asks. Nothing is said before the pod has looked at the server that it publishes to: what was published to another one is to be
- * told of first.
+ * Reports up to which position this pod has published its partitions: each second, to all pods, those that have changed,
+ * and to a pod that asks, all. It reports nothing before the pod has looked at the server that it publishes to: what was
+ * published to another server must be reported first.
  */
 export class OwnPositions {
   readonly #options: OwnPositionsOptions;
-  /** What was said last, by topic and partition. */
+  /** What was reported last, by topic and partition. */
   readonly #said = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -42,7 +42,7 @@ export class OwnPositions {
     clearInterval(this.#timer);
   }
 
-  /** A pod that gets no answer asks once more. @param question behind its first character: who asks, and its number */
+  /** A pod without an answer asks again. @param question without its first character: who asks, and its number */
   async answer(question: string): Promise<void> {
     const { commands, names, pod, consumption, publishes } = this.#options;
     if (!publishes()) return;

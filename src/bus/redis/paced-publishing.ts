@@ -28,7 +28,7 @@ const QUESTIONS_REFUSED =
 /** Begins the answer to a question, on a channel that carries heartbeats too. */
 const ANSWER = '=';
 
-/** Publishes in parts of bounded bytes, and no faster than pods listen. */
+/** Publishes in parts of limited bytes, and no faster than pods listen. */
 export class PacedPublishing {
   readonly #options: PacedPublishingOptions;
   readonly #pace: ListenerPace;
@@ -42,7 +42,7 @@ export class PacedPublishing {
     this.#pace = new ListenerPace({ ask: (question) => this.#ask(question), clock, stopping }, paces);
   }
 
-  /** The pod's own channel is joined, on which answers come. Resolves when that of questions is, too. */
+  /** Called once the pod's own channel, which carries answers, is joined. Resolves when the channel of questions is, too. */
   async start(own: OwnChannels): Promise<void> {
     const { names } = this.#options;
     await own.join(names.questionsChannel, (payload) => void this.#answer(payload), {
@@ -53,7 +53,7 @@ export class PacedPublishing {
     this.#mayAsk = true;
   }
 
-  /** @throws PublishError: where a part is not acknowledged, those behind it are not published */
+  /** @throws PublishError: if a part is not acknowledged, the parts after it are not published */
   async publish(topic: string, batch: readonly Publication[]): Promise<void> {
     const { publishing, histories, expectListening } = this.#options;
     let tried = 0;
@@ -78,11 +78,11 @@ export class PacedPublishing {
     return true;
   }
 
-  /** A pod asks. */
+  /** Answers a pod that asks. */
   async #answer(payload: Buffer | string): Promise<void> {
     const { commands, names } = this.#options;
     const [pod = '', question = ''] = payload.toString().split(' ');
-    // Without an answer the pod goes on after a while.
+    // A pod that gets no answer goes on after a while.
     await commands.send([['PUBLISH', names.podChannel(pod), ANSWER + question]]).catch(() => undefined);
   }
 
@@ -90,7 +90,7 @@ export class PacedPublishing {
     if (!this.#mayAsk) return 0;
     const { commands, names, pod, countsReceivers } = this.#options;
     const [reply] = await commands.send([['PUBLISH', names.questionsChannel, `${pod} ${question}`]]);
-    // It is among those that listen, though Redis may not know of it.
+    // This pod is among the listeners, though Redis may not know of it.
     return Math.max(Number(valueOf(reply)), countsReceivers ? 0 : 1);
   }
 }

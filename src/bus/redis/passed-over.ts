@@ -4,7 +4,7 @@ import { valueOf, type CommandConnection } from './connection.ts';
 import type { BusNames } from './names.ts';
 import { isRefusal } from './refusals.ts';
 
-/** A failover loses no question that is older, as it loses no publication: ms. */
+/** A failover loses no questions older than this, and no publications: ms. */
 const RECENT_MS = 60_000;
 
 interface PassedOverOptions {
@@ -15,8 +15,8 @@ interface PassedOverOptions {
 }
 
 /**
- * The questions by which this pod passes over what nobody listens to: see INTEREST. A server that does not know the last one
- * was not asked; where a former master goes on beside it, others may listen here to what was passed over there.
+ * The questions after which this pod passes over events that nobody listens to: see INTEREST. A server that does not know
+ * the last one was not asked: if a former master still runs beside it, pods may listen here to events passed over there.
  */
 export class PassedOver {
   /** Redis holds the number of the last question under this key. */
@@ -27,17 +27,17 @@ export class PassedOver {
 
   constructor(options: PassedOverOptions) {
     this.#options = options;
-    // An id like that of an epoch, to tell this pod from others.
+    // An id like that of an epoch distinguishes this pod from others.
     this.key = options.names.passedOverKey(options.topic, newEpoch());
   }
 
-  /** @returns the number of the next one */
+  /** @returns the number of the next question */
   nextQuestion(): number {
     this.#questions += 1;
     return this.#questions;
   }
 
-  /** By the reply to this question something is passed over. */
+  /** Notes that something is passed over because of the reply to this question. */
   note(question: number): void {
     this.#last = { question, at: this.#options.clock.now() };
   }

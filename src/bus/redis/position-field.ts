@@ -1,12 +1,12 @@
 import { PER_RESET, type LogPosition } from '../../events/log-position.ts';
 
 /**
- * A position as history scripts have it: `<offset>.<epoch>`, or the offset alone where no epoch is known. Pods of the
- * version before read a number that is neither below the offset nor as high as the next one, and write offsets alone.
+ * A position in the format of history scripts: `<offset>.<epoch>`, or only the offset if no epoch is known. Pods of the
+ * previous version read the field as a number, at least the offset and below the next one; they write only offsets.
  */
 const FIELD = /^(?<offset>-?\d+)(?:\.(?<epoch>\d+))?$/;
 
-/** In place of a position: before all others. */
+/** Stands for no position, and is before all others. */
 export const NO_POSITION: LogPosition = { offset: -1, epoch: undefined };
 
 export function writePosition({ offset, epoch }: LogPosition): string {

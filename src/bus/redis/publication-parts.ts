@@ -3,11 +3,11 @@ import type { Publication } from '../../events/publisher.ts';
 /** Publications that are published together. */
 export interface PublicationPart {
   readonly publications: readonly Publication[];
-  /** That a listener to all of their channels is sent. */
+  /** Bytes that Redis sends to a listener of all their channels. */
   readonly bytes: number;
 }
 
-/** Redis sends so much with each message beside its channel and payload. */
+/** Bytes that Redis sends with each message besides its channel and payload. */
 const FRAME_BYTES = 64;
 
 /**
@@ -42,7 +42,7 @@ export function* partsOf(
   if (bytes > 0) yield { publications: start === 0 ? batch : batch.slice(start), bytes };
 }
 
-/** Index behind the publications of the event that begins there. */
+/** Returns the index after the last publication of the event that begins at `start`. */
 export function endOfEvent(batch: readonly Publication[], start: number): number {
   const { payload } = batch[start] as Publication;
   let end = start + 1;

@@ -8,7 +8,7 @@ for index = 2, #ARGV do redis.call('PUBLISH', ARGV[index], ARGV[1]) end
 `;
 
 /**
- * Copies of a payload that are worth a script, which costs Redis 4 µs. With 300 channels and 4 KB a message then takes
+ * A script pays from so many characters of copies on: it costs Redis 4 µs. With 300 channels and 4 KB a message then takes
  * the pod 0.6 µs in place of 12, and Redis 0.7 in place of 5.6; with two channels and 300 bytes commands are quicker.
  */
 const WORTH_CHARACTERS = 8 * 1024;

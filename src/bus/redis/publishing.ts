@@ -18,7 +18,7 @@ interface PublishingOptions {
   readonly names: BusNames;
   /** The histories of the topics that have one, by topic. */
   readonly histories: ReadonlyMap<string, TopicHistory>;
-  /** Tells the versions of this pod from those of others. */
+  /** Distinguishes the versions of this pod from those of others. */
   readonly pod: string;
   /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
   readonly countsSubscribers: boolean;
@@ -28,7 +28,7 @@ interface PublishingOptions {
   readonly timing: BusTiming;
 }
 
-/** What Redis says to a listener. */
+/** What Redis replies to the probe of a listener. */
 interface Probe {
   /** The version of each topic; null for a topic without one. */
   readonly versions: ReadonlyMap<string, string | null>;
@@ -44,9 +44,9 @@ const CHANNELS_PER_COMMAND = 10_000;
 const NO_GAPS = '[]';
 
 /**
- * The publishing side of the bus. What it sends for a topic is one transaction, which also gives the topic a new version:
- * so Redis takes all of it or nothing, and a listener that has lost its connection sees by the version whether it may
- * have missed anything.
+ * The publishing side of the bus. It sends events of a topic in one transaction, which also gives the topic a new version.
+ * So Redis takes all of them or none, and after a lost connection a listener sees by the version whether it may have missed
+ * anything.
  *
  * While there is no usable connection, publishing fails at once, and nothing is queued here.
  */
@@ -104,7 +104,7 @@ export class Publishing {
     return this.#master.isConnected;
   }
 
-  /** Whether what is published now is heard by all who listen: see `Master`. */
+  /** Whether all that listen hear what is published now: see `Master`. */
   get isUsable(): boolean {
     return this.#master.isUsable;
   }
@@ -118,10 +118,10 @@ export class Publishing {
     for (let from = 0; from < channels.length; from += CHANNELS_PER_COMMAND) {
       commands.push(['PUBSUB', 'NUMSUB', ...channels.slice(from, from + CHANNELS_PER_COMMAND)]);
     }
-    // With a new version, since events are passed over by what Redis replies: a pod that is not listening just now must
-    // see later that it may have missed something.
+    // Gives the topic a new version, since the replies decide which events are passed over: a pod that does not listen just
+    // now must see later that it may have missed something.
     const counts: unknown[] = [];
-    // Without a key, a node of a cluster counts nobody on channels that it does not serve any more.
+    // NUMSUB has no key: a cluster node that does not serve the channels any more counts nobody, and refuses only PUBLISH.
     const { connection, names } = this.#options;
     const ask = () => connection.send([...commands, ['PUBLISH', names.gapsChannel, NO_GAPS]]);
     for (const reply of await this.#master.run(this.#versions.run(topic, commands, ask))) {
@@ -134,7 +134,7 @@ export class Publishing {
 
   async publish(topic: string, batch: readonly Publication[]): Promise<void> {
     let replies: readonly (Reply | undefined)[];
-    // Without history there is nothing to delete: what it had ends with its epoch, by the version that is given here.
+    // Without history there is nothing to delete: the version that is given here ends the epoch, and its deletions with it.
     const events = batch.filter(({ deletes }) => deletes === undefined);
     try {
       this.#master.expectUsable();
@@ -173,8 +173,8 @@ export class Publishing {
   }
 
   /**
-   * What a listener asks for to find out whether it has missed anything. Redis does all of it at once, so a pod that hears
-   * the message has heard all that was published before the versions were read.
+   * Asks Redis what a listener needs to find out whether it has missed anything. Redis does all of it at once, so a pod
+   * that hears the message has heard all that was published before the versions were read.
    *
    * @throws if Redis can't be asked, or is no master
    */
@@ -187,9 +187,9 @@ export class Publishing {
   }
 
   /**
-   * Whether what is published to this server reaches pods beside the one with this channel of its own.
+   * Whether messages that are published to this server reach other pods than the one with this own channel.
    *
-   * @throws if Redis takes nothing, or does not tell
+   * @throws if Redis accepts nothing, or does not answer
    */
   async othersListen(channel: string): Promise<boolean> {
     const { connection, names } = this.#options;
@@ -202,14 +202,14 @@ export class Publishing {
     return Number(valueOf(reached)) > Number(own);
   }
 
-  /** Gives topics a version that have none. */
+  /** Gives a version to topics that have none. */
   initialise(topics: readonly string[]): Promise<void> {
     return this.#versions.initialise(topics);
   }
 
   #refusesCounting(error: Error, channels: readonly string[]): ReadonlySet<string> {
     if (!isNotPermitted(error.message)) throw error;
-    // Redis would refuse it at the next time, too. Publishing to channels without subscribers only costs time.
+    // Redis would refuse it the next time, too. Publishing to channels without subscribers only costs time.
     this.#options.log.warn(
       { reason: error.message },
       'Redis refuses PUBSUB NUMSUB; events are published to channels without subscribers, too',

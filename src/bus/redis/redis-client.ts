@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../../log.ts';
 import type { Address, RedisAccess, RedisCredentials } from './access.ts';
 
-/** An attempt to connect that gets no answer, TLS included. */
+/** The time that an attempt to connect may take, TLS included. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /** The longest pause between two attempts to connect. */
@@ -56,7 +56,7 @@ export function createSentinelClient({ host, port }: Address, access: RedisAcces
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: SENTINEL_TIMEOUT_MS,
     maxRetriesPerRequest: 0,
-    // Sentinel's reply to INFO says nothing of whether it is ready.
+    // Sentinel's reply to INFO does not say whether it is ready.
     enableReadyCheck: false,
     retryStrategy: () => {
       Object.assign(redis.options, secretsOfSentinel(access));
@@ -67,7 +67,7 @@ export function createSentinelClient({ host, port }: Address, access: RedisAcces
   return redis;
 }
 
-/** Nothing of it where a connector finds the place. */
+/** The address in `access`; empty if a connector finds the address. */
 function placeOf(access: Exclude<RedisAccess, { nodes: unknown }>): Options {
   if ('url' in access) {
     const { hostname, port, username, password } = new URL(access.url);
@@ -81,7 +81,7 @@ function placeOf(access: Exclude<RedisAccess, { nodes: unknown }>): Options {
   return 'address' in access ? access.address : {};
 }
 
-/** What a connection is made with, as it is at present. */
+/** The present credentials and certificates for a connection. */
 function secretsOf(access: RedisAccess): Options {
   const credentials = access.credentials?.() ?? {};
   const { username, password } = credentials;
@@ -115,13 +115,13 @@ function tlsOf({ ca, cert, key }: RedisCredentials) {
   };
 }
 
-/** In place of what Redis says of its protocol. */
+/** Logged in place of Redis's own message, which speaks of its protocol. */
 const NO_PASSWORD =
   'expected a password in REDIS_URL, REDIS_PASSWORD or REDIS_PASSWORD_FILE, got none, which this Redis refuses';
 
 /**
- * Logs one line for each reason of an outage, not for each attempt to connect: a server that closes the connection while
- * it is being made is noticed now by a write, now by a read.
+ * Logs one line for each reason of an outage, not for each attempt to connect: if a server closes the connection while it
+ * is being made, sometimes a write notices it, sometimes a read.
  */
 export function logOutages(redis: Pick<Redis, 'on'>, log: Log): void {
   const logged = new Set<string>();

@@ -24,11 +24,11 @@ export interface RedisLinkOptions {
    * publishes. Default: as `countsSubscribers`.
    */
   readonly countsReceivers?: boolean;
-  /** How much is kept, of the topics of which anything is. */
+  /** How much is kept of each topic that has a history. */
   readonly histories?: ReadonlyMap<string, HistorySettings>;
   /** The paces of the bus's other links. Default: there are none. */
   readonly paces?: Set<ListenerPace>;
-  /** Bytes are reserved here for what is read of histories after a lost connection. Default: 64 MiB. */
+  /** Reserves bytes for messages that are read from histories after a lost connection. Default: 64 MiB. */
   readonly missedRoom?: ByteSource | undefined;
   /** What this process consumes. Default: nothing. */
   readonly consumption?: () => Consumption | undefined;

@@ -29,10 +29,10 @@ const GAPS_REFUSED =
   'Redis refuses the gateway’s own channels; until it does not, events count as missed after each lost connection';
 
 /**
- * What a pod has to do with one Redis server at a time: one connection to publish and one to listen.
+ * The link of a pod to one Redis server at a time: one connection to publish and one to listen.
  *
- * While this pod does not listen, publishing fails too, as its own subscribers would miss the messages. Joining waits
- * until Redis is reachable. After a lost connection the pod finds out what it may have missed: see GapDetector.
+ * While this pod does not listen, publishing fails too, as its own subscribers would miss the messages. Joining waits until
+ * Redis is reachable. After a lost connection the pod finds out what it may have missed: see GapDetector.
  */
 export class RedisLink {
   readonly #options: RedisLinkOptions;
@@ -252,7 +252,7 @@ export class RedisLink {
     await this.#histories.joined(topic, channel);
   }
 
-  /** Another listener takes the place of the one that the channel was joined with, or is being joined. */
+  /** Replaces the listener with which the channel was joined, or is being joined. */
   async listenAgain(topic: string, channel: string, listener: Listener): Promise<void> {
     const { listening } = this.#options;
     await listening.join(channel, this.#listen(topic, channel, listener));
@@ -291,7 +291,7 @@ export class RedisLink {
       this.#own.join(this.#names.gapsChannel, (payload) => this.#onGaps(payload), missing),
       this.#own.join(this.#names.renewalsChannel, (payload) => this.#onRenewals(payload), missing),
     ]);
-    // This pod did not hear what publishers told of losses meanwhile.
+    // This pod could not hear reports of losses meanwhile.
     if (isLate) this.#gaps.assumeAllMissed();
     const heard = (payload: string): void => {
       if (this.#paced.heard(payload) || this.#missed.heard(payload)) return;
@@ -303,7 +303,7 @@ export class RedisLink {
     await Promise.all([this.#paced.start(this.#own), this.#missed.start(this.#own)]);
   }
 
-  /** Some pod has published what Redis has lost since, so that this pod may not have heard it. */
+  /** Some pod has published messages that Redis has lost since, so this pod may not have heard them. */
   #onGaps(payload: Buffer | string): void {
     for (const { topic, ageMs } of lossesIn(payload)) {
       if (ageMs !== undefined && this.#gaps.wasReportedWithin(topic, ageMs)) continue;
@@ -322,7 +322,7 @@ export class RedisLink {
     for (const topic of topicsIn(payload)) this.#gaps.renewed(topic);
   }
 
-  /** A pod that others can do without has sent its subscribers to them, which wait for what it has in hand. */
+  /** A deaf pod may publish: it has sent its subscribers to other pods, which wait for the events that it is processing. */
   #expectListening(): void {
     if (!this.#isListening && !this.#heartbeat.isDeaf) throw new Error(NOT_SUBSCRIBED);
   }

@@ -1,6 +1,6 @@
 import type { Reply } from './connection.ts';
 
-/** What a refusal begins with; of a command within a script Redis 7.0 says it in other words than later versions. */
+/** How a refusal begins. For a command within a script, Redis 7.0 uses other words than later versions. */
 const NOT_PERMITTED =
   /^(NOPERM|ERR unknown|ERR EXEC without MULTI|ERR The user executing the script can't|ERR ACL failure in script)/i;
 
@@ -9,14 +9,14 @@ export function isNotPermitted(reason: string): boolean {
   return NOT_PERMITTED.test(reason);
 }
 
-/** Whether that is the reply, so that it tells nothing of what was asked for. */
+/** Whether the reply is such a refusal, so that it does not answer the question. */
 export function isRefusal(reply: Reply | undefined): boolean {
   return reply !== undefined && 'error' in reply && isNotPermitted(reply.error.message);
 }
 
 /**
- * Whether a master takes no commands that write for now: no memory is to spare, its disk is full, or too few replicas are
- * connected. It takes PUBLISH all the same, though without memory not within a transaction.
+ * Whether a master accepts no writes for now: it has no memory to spare, its disk is full, or too few replicas are
+ * connected. It still accepts PUBLISH, but without memory not within a transaction.
  */
 export function isNotWritable(reason: string): boolean {
   return /^(OOM|MISCONF|NOREPLICAS)/.test(reason);

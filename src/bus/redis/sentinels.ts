@@ -17,16 +17,16 @@ interface Named {
   readonly epoch: number;
 }
 
-/** All Sentinels are asked so often: connections to a master that hangs, or is cut off from them, are moved so soon. */
+/** How often all Sentinels are asked: so soon, connections leave a master that hangs or is cut off from the Sentinels. */
 const LOOK_MS = 500;
 
-/** Once one Sentinel has told the master, the others are waited for so long. */
+/** How long to wait for the other Sentinels once one has named the master. */
 const OTHERS_MS = 200;
 
 /**
- * The Sentinels of a master. Each is asked, as one that is cut off from the others names a former master: the name with the
- * highest epoch counts, also among those that came before, unless most Sentinels know lower ones, as they do when they were
- * set up anew.
+ * The Sentinels of a master. All are asked, since a Sentinel that is cut off from the others names a former master. The
+ * name with the highest epoch counts, earlier answers included, unless most Sentinels know only lower epochs, as after they
+ * were set up anew.
  */
 export class Sentinels {
   readonly #name: string;
@@ -51,7 +51,7 @@ export class Sentinels {
     this.#followers.add(follower);
   }
 
-  /** Ends with the last one. */
+  /** Stops with the last follower. */
   unfollow(follower: Follower): void {
     this.#followers.delete(follower);
     if (this.#followers.size > 0) return;
@@ -102,7 +102,7 @@ export class Sentinels {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await this.#clock.sleep(LOOK_MS, signal);
-      // Connections that are being made log why none of them tells.
+      // Connections that are being made log why no Sentinel names the master.
       const masters = await this.#masters().catch(() => []);
       const [master] = masters;
       if (signal.aborted || master === undefined) continue;
@@ -134,7 +134,7 @@ class SentinelClient {
     this.#redis.disconnect();
   }
 
-  /** @throws why it does not tell */
+  /** @throws why this Sentinel does not name the master */
   async master(name: string): Promise<Named> {
     try {
       const [address, fields] = await Promise.all([
@@ -144,12 +144,12 @@ class SentinelClient {
       const [host = '', port] = address as readonly string[];
       const list = fields as readonly string[];
       const at = list.indexOf('config-epoch');
-      // One that tells no epoch counts only where no other does.
+      // A Sentinel that tells no epoch counts only if none of them tells one.
       const epoch = at === -1 ? 0 : Number(list[at + 1]);
       return { master: { host, port: Number(port) }, epoch };
     } catch (thrown) {
       const isSilent = thrown instanceof Error && thrown.message === 'Command timed out';
-      // One over which nothing comes may be half open.
+      // A silent connection may be half open.
       if (isSilent && this.#redis.status === 'ready') this.#redis.stream?.destroy();
       throw new Error(this.#failure ?? messageOf(thrown), { cause: thrown });
     }

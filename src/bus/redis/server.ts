@@ -2,7 +2,7 @@ import type { Command } from './connection.ts';
 
 export interface Server {
   readonly role: 'master' | 'replica';
-  /** Another one after each start, and after each promotion of a replica; undefined where Redis does not tell it. */
+  /** Changes with each start, and with each promotion of a replica; undefined if Redis does not tell it. */
   readonly replicationId: string | undefined;
 }
 

@@ -6,8 +6,8 @@ export interface BusTiming {
   /** A pod that has heard nothing for so long, while Redis says that others listen, is deaf. */
   readonly deafMs: number;
   /**
-   * After a new connection nothing is published for so long: other pods have lost theirs at the same time, and they
-   * connect to listen within a shorter one.
+   * How long nothing is published after a new connection: other pods lost theirs at the same time, and need less time than
+   * this to listen again.
    */
   readonly settleMs: number;
 }

@@ -27,9 +27,9 @@ export interface TopicHistoryOptions {
   readonly names: BusNames;
   /** The last message that this pod has heard. */
   readonly heard: () => HistoryPosition | undefined;
-  /** Told whenever messages have been read. */
+  /** Called whenever messages have been read. */
   readonly wasRead: () => void;
-  /** Told where the topic stands whenever channels have been renewed. */
+  /** Called with the topic's position whenever channels have been renewed. */
   readonly stands: (position: HistoryPosition) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,7 +38,7 @@ export interface TopicHistoryOptions {
 /** Channels in one script: Redis does nothing else while it runs. */
 const CHANNELS_PER_SCRIPT = 500;
 
-/** In place of a count of what was left out: APPEND has published nothing. */
+/** APPEND returns it in place of the number of events left out: it has published nothing. */
 const NOT_PUBLISHED = -1;
 
 /** In place of a sequence, where nothing is to be read. */
@@ -48,13 +48,13 @@ const NO_BOUNDS: readonly string[] = ['0', '0', '0', '0'];
 /** What a pod asks Redis for. */
 type Work = 'ask' | 'publish' | 'keep';
 
-/** What could not be kept, since Redis was away or busy, is tried again so often: its channels lack what comes meanwhile. */
+/** The pause before keeping is tried again, after Redis was down or busy: the channels lack what comes meanwhile. */
 const KEEP_AGAIN_MS = 500;
 
-/** Pods renew what they listen to so often within the time that it is kept. */
+/** How often pods renew a channel that they listen to within the time that it is kept. */
 const RENEWALS_PER_TTL = 3;
 
-/** Channels that have been subscribed to while others began to be kept, and begin together. */
+/** Channels that were subscribed to while Redis was asked to keep others: Redis is asked for them together. */
 interface Joining {
   readonly channels: string[];
   readonly at: Promise<HistoryPosition | undefined>;
@@ -68,11 +68,11 @@ export class TopicHistory {
   /** The channels that this pod is subscribed to. */
   readonly #channels = new Set<string>();
   readonly #acknowledged = new AcknowledgedOffsets();
-  /** Channels that wait, and that others may be added to. */
+  /** Waiting channels, to which others may be added. */
   #joining: Joining | undefined;
   /** Resolves once Redis has answered the last question to keep channels. Undefined: no question is under way. */
   #asking: Promise<unknown> | undefined;
-  /** What Redis does not do for this topic at present. */
+  /** The work that Redis refuses for this topic at present. */
   readonly #refused = new Set<Work>();
   #keptAgain: Promise<HistoryPosition | undefined> | undefined;
   #stopping = new AbortController().signal;
@@ -83,7 +83,7 @@ export class TopicHistory {
     this.passedOver = new PassedOver(options);
   }
 
-  /** So much is kept from now on. */
+  /** Changes how much is kept from now on. */
   change(settings: HistorySettings): void {
     this.#settings = settings;
   }
@@ -98,12 +98,12 @@ export class TopicHistory {
     return this.#script(INTEREST, version, this.passedOver.key, String(question), ...channels);
   }
 
-  /** The one that this pod knows; empty before the first. */
+  /** The epoch that this pod knows; empty before the first one. */
   get epoch(): string {
     return this.#acknowledged.epoch;
   }
 
-  /** @param inEpoch nothing is published in another one, unless it is `ANY_EPOCH` */
+  /** @param inEpoch the only epoch to publish in; `ANY_EPOCH`: whichever it is */
   publishes(batch: readonly Publication[], version: string, inEpoch: string): Command {
     const { topic, names } = this.#options;
     const { size, ttlMs, keepsAll } = this.#settings;
@@ -128,7 +128,7 @@ export class TopicHistory {
 
   /**
    * @param reply to what `publishes` has sent
-   * @returns false where it was not published, since this pod did not know the epoch
+   * @returns false if nothing was published, since this pod did not know the epoch
    */
   published(batch: readonly Publication[], reply: unknown): boolean {
     const [dropped, epoch] = reply as [dropped: number, epoch: string];
@@ -138,8 +138,8 @@ export class TopicHistory {
   }
 
   /**
-   * Whether the server lacks what one has acknowledged to this pod before, or a question by which this pod has passed over
-   * what others may have listened to here.
+   * Whether the server lacks what a server has acknowledged to this pod before, or a question after which this pod has
+   * passed over events that others may have listened to here.
    *
    * @throws if it can't be asked
    */
@@ -152,7 +152,7 @@ export class TopicHistory {
     const { epoch, partitions } = this.#acknowledged;
     if (epoch === '') return false;
     const [reply] = await connection.send([['HMGET', names.historyKey(topic), 'epoch', ...partitions]]);
-    // It may not be read any more.
+    // This pod may not read the key any more.
     if (isRefusal(reply)) return true;
     const [present, ...held] = valueOf(reply) as (string | null)[];
     if (present !== epoch) return true;
@@ -162,10 +162,10 @@ export class TopicHistory {
   }
 
   /**
-   * This pod has subscribed to the channel. A client may have thousands joined at once: those that come while Redis is asked
-   * are asked for together.
+   * Has Redis keep a channel that this pod has subscribed to. A client may join thousands at once: channels that come while
+   * a question is under way share the next one.
    *
-   * @returns where the topic stood when Redis began to keep it; undefined if Redis refuses to
+   * @returns the topic's position when Redis began to keep the channel; undefined if Redis refuses to
    */
   joined(channel: string): Promise<HistoryPosition | undefined> {
     this.#channels.add(channel);
@@ -175,7 +175,7 @@ export class TopicHistory {
     return last.at;
   }
 
-  /** Has channels kept at once, or once those before are: others may be added until then. */
+  /** Has Redis keep channels at once, or after the ones before: until then, others may be added. */
   #keepBehind(channels: string[]): Promise<HistoryPosition | undefined> {
     const before = this.#asking;
     const at = before === undefined ? this.#keep(channels) : before.then(() => this.#keepNext(channels));
@@ -192,7 +192,7 @@ export class TopicHistory {
     return this.#keep(channels);
   }
 
-  /** Resolves as `joined`, once what Redis could not keep has been tried again. Undefined: there is nothing to be tried. */
+  /** Resolves as `joined`, after another attempt at what Redis could not keep. Undefined: there is nothing to try again. */
   get keptAgain(): Promise<HistoryPosition | undefined> | undefined {
     return this.#keptAgain;
   }
@@ -201,7 +201,7 @@ export class TopicHistory {
     this.#channels.delete(channel);
   }
 
-  /** One line is logged until Redis does again what it has refused. @param refusal undefined if it has done it */
+  /** Logs one line until Redis does again what it has refused. @param refusal undefined if Redis has done the work */
   noteRefusal(work: Work, refusal: string | undefined): void {
     const { topic, log } = this.#options;
     if (refusal === undefined) {
@@ -288,7 +288,7 @@ export class TopicHistory {
     } catch (thrown) {
       const reason = messageOf(thrown);
       if (isNotPermitted(reason) || isNotWritable(reason)) throw new NoHistory(topic, reason);
-      // A replica refuses, and a server that is busy or loads its data: it may be over soon.
+      // A replica refuses, and so does a server that is busy or loads its data: that may end soon.
       throw thrown;
     }
   }
@@ -300,12 +300,12 @@ export class TopicHistory {
   }
 }
 
-/** Returns the partition by the name that history scripts have for it. */
+/** Returns the partition's name in history scripts. */
 function partitionOf({ source }: Publication): string {
   return `offset:${source?.topicId ?? ''}:${source?.partition ?? ''}`;
 }
 
-/** By partition, of events that come from Kafka. */
+/** The last position of each partition, of events that come from Kafka. */
 function lastPositions(batch: readonly Publication[]): ReadonlyMap<string, LogPosition> {
   const positions = new Map<string, LogPosition>();
   for (const publication of batch) {
@@ -334,7 +334,7 @@ function eventsIn(batch: readonly Publication[]): string[] {
   return [String(count), ...args];
 }
 
-/** So that no script takes Redis long. */
+/** Splits channels into groups, so that no script takes Redis long. */
 export function* inGroups(channels: readonly string[]): Generator<readonly string[]> {
   for (let from = 0; from < channels.length; from += CHANNELS_PER_SCRIPT) {
     yield channels.slice(from, from + CHANNELS_PER_SCRIPT);

@@ -1,7 +1,7 @@
-/** Redis has lost messages of a topic, as their publisher tells. */
+/** The report of a publisher that Redis has lost messages of a topic. */
 interface Loss {
   readonly topic: string;
-  /** How long ago the last of them was acknowledged, at least: ms. Undefined: it is not told. */
+  /** The least time since the last of them was acknowledged: ms. Undefined: not reported. */
   readonly ageMs: number | undefined;
 }
 
@@ -10,7 +10,7 @@ export function topicsIn(payload: Buffer | string): readonly string[] {
   return listIn(payload).filter((topic) => typeof topic === 'string');
 }
 
-/** Each topic with the age behind it. Pods of the version before take no note of ages. */
+/** Writes each topic, followed by its age. Pods of the previous version ignore ages. */
 export function lossesText(losses: readonly Loss[]): string {
   return JSON.stringify(
     losses.flatMap(({ topic, ageMs }) => (ageMs === undefined ? [topic] : [topic, ageMs])),

@@ -14,13 +14,13 @@ import type { ByteSource } from '../../support/byte-budget.ts';
 interface TopicListenerOptions {
   readonly topic: string;
   readonly read: (since: number, channels: readonly string[], bounds: HistoryBounds) => Promise<HistoryRead>;
-  /** Bytes are reserved here for what is read. An owner is a topic. */
+  /** Reserves bytes for what is read. Each topic is an owner. */
   readonly room: ByteSource;
-  /** Resolves once all messages have been heard that were published before it was called. */
+  /** Resolves once this pod has heard all messages that were published before the call. */
   readonly fence: () => Promise<void>;
   /** Messages may be missing before those that are heard next. */
   readonly missed: () => void;
-  /** The history has another epoch than before: none of its channels may be kept in it. */
+  /** The history has a new epoch, in which possibly none of its channels is kept. */
   readonly begunAnew: () => void;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly log: Log;
@@ -38,15 +38,15 @@ interface Missed {
   readonly messages: readonly Heard[];
 }
 
-/** Beyond it, messages that arrive while history is read are passed on, and what came before them counts as missed. */
+/** Beyond it, messages that are held while history is read are passed on, and earlier ones count as missed. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** It is tried with more if this is not enough. */
+/** Bytes for the first attempt to read. If they are not enough, the next one gets more. */
 const FIRST_READ_BYTES = 1024 * 1024;
 
 /**
- * The interval at which reading history is tried again while the other connection to Redis is down, and the longest time for it.
- * If that connection is half open, 10 s pass before it is made anew.
+ * The pause between attempts to read history while the other connection to Redis is down, and the longest time for all. If
+ * that connection is half open, 10 s pass before it is made anew.
  */
 const RETRY_MS = 50;
 const LONGEST_MS = 15_000;
@@ -63,18 +63,18 @@ const LONGEST_MS = 15_000;
 export class TopicListener {
   readonly #options: TopicListenerOptions;
   readonly #listeners = new Map<string, Listener>();
-  /** Channels of which all messages are wanted, and from where on; undefined: all that have not been passed on. */
+  /** Channels that must get all messages after a position; undefined: all that have not been passed on. */
   readonly #joined = new Map<string, HistoryPosition | undefined>();
   /** All messages up to it have been passed on. */
   #position: HistoryPosition | undefined;
-  /** The sequence of the last message. The same event may be on its way on other channels. */
+  /** The sequence of the last message. The same event may still arrive on other channels. */
   #lastSequence = -1;
   readonly #lastChannels: string[] = [];
   /** Called once what was held has been passed on. */
   #untilHealed: (() => void)[] = [];
-  /** The furthest that had been heard when it was last known that nothing before was missing. */
+  /** The furthest position heard when it was last known that nothing before it was missing. */
   #confirmed: HistoryPosition | undefined;
-  /** Undefined while the connection is as it should be. */
+  /** Messages that are held; undefined while the connection is fine. */
   #held: Heard[] | undefined;
   #heldBytes = 0;
 
@@ -86,7 +86,7 @@ export class TopicListener {
     return this.#position;
   }
 
-  /** The furthest that has been heard; messages before it may be missing. */
+  /** The furthest position that has been heard; messages before it may be missing. */
   get heard(): HistoryPosition | undefined {
     const last = this.#position;
     return last && { epoch: last.epoch, sequence: Math.max(last.sequence, this.#lastSequence) };
@@ -109,8 +109,8 @@ export class TopicListener {
   }
 
   /**
-   * The server that this pod listens to was found not to be the one that is published to. It may have become a replica of that one
-   * by now: then what was heard last came by way of that, behind what was missed until then.
+   * This pod was found to listen to another server than the one that is published to. Its server may be a replica of that
+   * one by now: then the last messages came through it, after the ones that this pod missed.
    */
   doubt(): void {
     const { heard } = this;
@@ -126,9 +126,9 @@ export class TopicListener {
   }
 
   /**
-   * The channel is subscribed to, and kept: from now on nothing of it may be missed.
+   * The channel is subscribed to, and kept: from now on none of its messages may be missed.
    *
-   * @param at where the topic stood when it began to be kept; undefined: it could not be kept
+   * @param at the topic's position when Redis began to keep the channel; undefined: it could not be kept
    */
   joined(channel: string, at: HistoryPosition | undefined): void {
     this.#joined.set(channel, at);
@@ -139,7 +139,7 @@ export class TopicListener {
     this.#joined.delete(channel);
   }
 
-  /** The connection is lost: the next messages to be heard may be others than the next that were published. */
+  /** The connection is lost: messages may be missing before the next ones that this pod hears. */
   hold(): void {
     this.#held = [];
     this.#heldBytes = 0;
@@ -162,12 +162,12 @@ export class TopicListener {
     const { room } = this.#options;
     try {
       for (let bytes = FIRST_READ_BYTES; ; bytes *= 4) {
-        // Nothing is held while it waits, so what has been read before is read again.
+        // No bytes are reserved while it waits for more, so the next attempt reads everything again.
         const most = Math.min(bytes, room.mostOfOwner);
         const reservation = room.tryReserve(most, this) ?? (await room.reserve(most, this));
         try {
           const read = await this.#read(held, { maxBytes: reservation.bytes });
-          // Else the connection was lost again, or there was too much to hold.
+          // Otherwise the connection was lost again, or there was too much to hold.
           if (this.#held !== held) return;
           if (read.isCut && bytes < room.mostOfOwner) continue;
           this.#passOnMissed(held, this.#missedOf(read));
@@ -186,7 +186,7 @@ export class TopicListener {
     if (this.#held !== undefined) this.#giveUp('the topic is not kept any more');
   }
 
-  /** Redis sends in the order in which it publishes: behind the last message that was read, all are later. */
+  /** Redis sends messages in the order of publication: all after the last one that was read are later. */
   #passOnMissed(held: readonly Heard[], { position, messages }: Missed): void {
     const lastRead = held.findLastIndex(
       (heard) => heard.position?.epoch === position.epoch && heard.position.sequence <= position.sequence,
@@ -214,14 +214,14 @@ export class TopicListener {
     }
   }
 
-  /** @throws if it is not all there */
+  /** @throws if messages are missing */
   #missedOf({ position, channels, isCut }: HistoryRead): Missed {
     const last = this.#position;
     if (last === undefined) throw new Error('no message with a position has been heard before');
     if (isCut) throw new Error(`expected at most ${this.#options.room.mostOfOwner} bytes, got more`);
     if (position.epoch !== last.epoch) throw new Error('the history has begun anew');
     const messages = channels.flatMap(({ channel, from, messages: kept }) => {
-      // While the connection is away, others may join: nothing that came before is missed there.
+      // Other channels may be joined while the connection is down: they miss nothing that came before.
       const joined = this.#joined.get(channel);
       const begin = Math.max(last.sequence, joined?.epoch === last.epoch ? joined.sequence : 0);
       if (from > begin && this.#joined.has(channel)) {

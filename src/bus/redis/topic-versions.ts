@@ -13,39 +13,39 @@ import { lossesText } from './topic-list.ts';
 interface TopicVersionsOptions {
   readonly connection: CommandConnection;
   readonly names: BusNames;
-  /** Tells the versions of this pod from those of others. */
+  /** Distinguishes the versions of this pod from those of others. */
   readonly pod: string;
   readonly log: Log;
   /** ms */
   readonly now: () => number;
   /**
-   * Whether the server lacks what scripts have done for the topic; undefined if only its version can tell: then it counts as
-   * lost too where another pod has published in between.
+   * Whether the server lacks what scripts have done for the topic; undefined if only its version can tell: then that counts
+   * as lost also if another pod has published in between.
    */
   readonly isLost: (topic: string) => Promise<boolean> | undefined;
 }
 
-/** What was published longer ago than this has reached all that listened, and can't be lost with a server any more: ms. */
+/** Messages published longer ago have reached all listeners, and can't be lost with a server any more: ms. */
 const RECENT_MS = 60_000;
 
 const TAKES_NO_WRITES =
   'Redis takes no writes; events are published all the same, and count as missed after each lost connection';
 
-/** In place of a version that is not found again. */
+/** Stands for a version that no topic has, so that a comparison with it fails. */
 const NONE = '';
 
 /**
- * Each topic has a version in Redis, which changes with everything that is published for it, in one transaction with
- * that. Versions are unlike all others, of any pod at any time, so that equal ones mean that nothing was published in
- * between. A counter could not do that: a server that has lost its last writes would count to the same number again.
+ * Each topic has a version in Redis. Everything that is published for the topic changes it, in the same transaction. No
+ * version is ever used twice, by any pod, so equal versions mean that nothing was published in between. A counter could not
+ * do that: a server that has lost its last writes would count to the same number again.
  */
 export class TopicVersions {
   readonly #options: TopicVersionsOptions;
   /** The last version that this pod has given to a topic, and when. */
   readonly #given = new Map<string, { readonly version: string; readonly at: number }>();
-  /** When this pod has last published of a topic, or asked who listens, other than by a script: no history has that. */
+  /** When this pod last published to a topic, or asked who listens, without a script: no history contains that. */
   readonly #unkept = new Map<string, number>();
-  /** Topics that this pod has published to while Redis took no writes: their versions have not changed with that. */
+  /** Topics that this pod has published to while Redis took no writes: that did not change their versions. */
   readonly #outdated = new Set<string>();
   #count = 0;
   #arePermitted = true;
@@ -125,8 +125,8 @@ export class TopicVersions {
     const { connection, names } = this.#options;
     this.#note(topic, NONE);
     this.#outdated.add(topic);
-    // No version is as good as a new one, which the next heartbeat gives it: and this pod may end before that. Without memory
-    // Redis deletes all the same, unless the key has just gone to another node, where it would count as up to date.
+    // Deletes the version: none is as good as a new one, which the next heartbeat gives, and this pod may end before that.
+    // Redis deletes even without memory, unless the key has just moved to another node, where it would count as up to date.
     const [reply] = await connection.send([['DEL', names.versionKey(topic)]]);
     const refusal = reply !== undefined && 'error' in reply ? reply.error.message : undefined;
     if (refusal !== undefined && !isNotWritable(refusal) && !isNotPermitted(refusal)) {
@@ -139,9 +139,9 @@ export class TopicVersions {
    * Runs a script that gives the topic a new version, with all that it publishes.
    *
    * @param script is given the version
-   * @param told why Redis does not permit it; undefined if it has been run
-   * @returns undefined if Redis does not permit that, or takes no writes for now: nothing has been run, or
-   *   only a part, which pods find by its offsets when it is published again
+   * @param told called with the reason why Redis does not permit it; undefined if the script has been run
+   * @returns undefined if Redis does not permit that, or takes no writes for now: nothing has been run, or only a part,
+   *   which pods recognise by its offsets when it is published again
    * @throws TransactionRefused, or an error if the connection is lost
    */
   async runScript(
@@ -167,8 +167,8 @@ export class TopicVersions {
   }
 
   /**
-   * A script that finds the version it gave last takes the history for complete: what was published while Redis took no
-   * writes has to show before.
+   * A script that finds the version of the last script takes the history for complete: messages that were published while
+   * Redis took no writes must change the version before.
    *
    * @returns false if Redis takes no writes
    */
@@ -224,7 +224,7 @@ export class TopicVersions {
     }
   }
 
-  /** Gives topics a version that have none: without one no listener could tell later that nothing was missed. */
+  /** Gives a version to topics that have none: without one, no listener could tell later that nothing was missed. */
   async initialise(topics: readonly string[]): Promise<void> {
     const { connection, names } = this.#options;
     if (!this.#arePermitted || topics.length === 0) return;
@@ -232,10 +232,10 @@ export class TopicVersions {
   }
 
   /**
-   * To be called when the server is another one, or the same after a start or a promotion: it may lack what this pod has
-   * published last, and listeners that have gone on to it can't know. They are told.
+   * Notifies listeners of losses. To be called for another server, or for the same one after a start or a promotion: it may
+   * lack what this pod published last, and listeners that have moved to it can't know.
    *
-   * @throws if they can't be told just now
+   * @throws if they can't be notified just now
    */
   async announceLost(): Promise<void> {
     const { connection, names, log, now } = this.#options;
@@ -283,7 +283,7 @@ export class TopicVersions {
     return topics.map((topic) => ['SET', this.#options.names.versionKey(topic), this.#next()]);
   }
 
-  /** A pod that has compared versions a moment before has to know that these told nothing. */
+  /** A pod that compared versions a moment before must know that the comparison told nothing. */
   #announcingRenewal(topics: readonly string[]): Command {
     return ['PUBLISH', this.#options.names.renewalsChannel, JSON.stringify(topics)];
   }

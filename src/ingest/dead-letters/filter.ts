@@ -1,19 +1,19 @@
 import type { Letter } from './letter.ts';
 
-/** Which letters are meant; what is undefined does not restrict them. */
+/** Selects letters. A field that is undefined does not restrict them. */
 export interface LetterFilter {
-  /** That the message came from. */
+  /** The topic that the message came from. */
   readonly topic?: string | undefined;
   readonly reason?: string | undefined;
-  /** ms: of the message, this time or later. */
+  /** ms: the message is of this time or later. */
   readonly since?: number | undefined;
-  /** ms: of the message, before this time. */
+  /** ms: the message is of a time before this. */
   readonly until?: number | undefined;
   /** The key of the message, as UTF-8. */
   readonly key?: string | undefined;
 }
 
-/** @returns whether a letter is meant; one without a time is not, where a time is asked for */
+/** @returns whether a letter is selected; a letter without a time is not if the filter has a time */
 export function letterFilter(filter: LetterFilter): (letter: Letter) => boolean {
   const { topic, reason, since, until } = filter;
   const key = filter.key === undefined ? undefined : Buffer.from(filter.key);

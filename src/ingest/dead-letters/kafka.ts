@@ -1,7 +1,7 @@
 import type { KafkaRecord } from '../record.ts';
 import type { ReplayMessage } from './letter.ts';
 
-/** All that reading and replaying dead letters asks of a Kafka client. */
+/** All that a Kafka client must do to read and replay dead letters. */
 export interface DeadLetterKafka {
   /** The topics that do not exist, or that this user may not describe. Creates none. */
   missingTopics(wanted: readonly string[]): Promise<readonly string[]>;

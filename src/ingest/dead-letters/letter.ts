@@ -9,7 +9,7 @@ export interface Place {
 
 /** A record of the dead-letter topic, read back. */
 export interface Letter {
-  /** Where the message came from that could not be decoded; of a bad batch, its first one. */
+  /** Where the message that could not be decoded came from; of a bad batch, its first message. */
   readonly origin: Place;
   /** The last offset of a bad batch, as its header said. Undefined for a single message. */
   readonly lastOffset: number | undefined;
@@ -17,7 +17,7 @@ export interface Letter {
   readonly time: number | undefined;
   /** A reason of DecodeError, or `bad_batch`. */
   readonly reason: string;
-  /** The message was itself sent by a replay: `<topic>/<partition>/<offset>` of the one that was replayed. */
+  /** If a replay sent the message: `<topic>/<partition>/<offset>` of the message that was replayed. */
   readonly replayedFrom: string | undefined;
   /** The record in the dead-letter topic. */
   readonly record: KafkaRecord;
@@ -25,7 +25,7 @@ export interface Letter {
 
 /** A message to be sent to the topic that a dead letter came from. */
 export interface ReplayMessage {
-  /** That it came from, and its partition. */
+  /** The topic that the message came from, and below its partition. */
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer | null;
@@ -65,11 +65,11 @@ export function letterOf(record: KafkaRecord): Letter | undefined {
 }
 
 /**
- * The message as it was before it became a dead letter, but for a header that says where it was, so that one that fails
- * again can be told from others.
+ * Returns the message as it was before it became a dead letter, with one more header that says where it was, to recognise a
+ * message that fails again.
  *
- * @returns undefined for a letter without a value: that of a bad batch, or of a message that was too large with the
- *   headers of a letter
+ * @returns undefined for a letter without a value: that of a bad batch, or of a message that was too large with the headers
+ *   of a letter
  */
 export function replayOf({ origin, record }: Letter): ReplayMessage | undefined {
   const { key, value, headers = {} } = record;

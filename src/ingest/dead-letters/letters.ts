@@ -12,7 +12,7 @@ export class Letters {
   #read = 0;
   #foreign = 0;
 
-  /** @param from where the partitions begin, as far as that was asked for */
+  /** @param from the offsets where partitions begin, if that was asked for */
   constructor(partitions: readonly PartitionReader[], from: ReadonlyMap<number, number> = new Map()) {
     this.#partitions = partitions.map((reader) => new Head(reader));
     this.#positions = new Map(from);
@@ -28,7 +28,7 @@ export class Letters {
     return this.#foreign;
   }
 
-  /** By partition: the offset behind the last record that has been read. Without those of which nothing has been. */
+  /** By partition: the offset after the last record read, else that of `from`. Partitions with neither are absent. */
   positions(): ReadonlyMap<number, number> {
     return new Map(this.#positions);
   }
@@ -66,7 +66,7 @@ class Head {
     return this.#records[this.#at];
   }
 
-  /** @returns whether there is a first one */
+  /** @returns whether there is a first record */
   async fill(): Promise<boolean> {
     if (this.first !== undefined) return true;
     this.#records = (await this.#reader.next()) ?? [];
@@ -74,7 +74,7 @@ class Head {
     return this.first !== undefined;
   }
 
-  /** The first one, which there must be. */
+  /** Takes the first record, which must exist. */
   take(): KafkaRecord {
     const { first } = this;
     if (first === undefined) throw new RangeError('expected a record that has been fetched, got none');
@@ -89,7 +89,7 @@ async function present(heads: readonly Head[]): Promise<readonly Head[]> {
   return heads.filter((_, index) => filled[index]);
 }
 
-/** A few partitions, so that no heap is worth it. */
+/** There are few partitions, so a heap is not worth it. */
 function earliest(heads: readonly Head[]): Head {
   const timeOf = (head: Head) => head.first?.timestamp ?? Infinity;
   return heads.reduce((best, head) => (timeOf(head) < timeOf(best) ? head : best));

@@ -5,13 +5,13 @@ import type { Letters } from './letters.ts';
 interface ReplayOptions {
   readonly letters: Letters;
   readonly isMeant: (letter: Letter) => boolean;
-  /** Most letters to send. */
+  /** The most letters to send. */
   readonly limit: number;
   /** Undefined: nothing is sent. */
   readonly sink: ReplaySink | undefined;
   /** Called for each letter that has been sent, or would be without a sink, in order. */
   readonly onReplayed: (letter: Letter) => void;
-  /** Aborts: what is being sent is waited for, and no more is sent. */
+  /** When it aborts, the replay waits for the batch that is being sent, and sends no more. */
   readonly stopping: AbortSignal;
 }
 
@@ -20,21 +20,21 @@ export interface ReplayOutcome {
   readonly replayed: number;
   /** Meant, but without a value to send. */
   readonly withoutValue: number;
-  /** By partition of the dead-letter topic: the offset to go on at. Partitions that it lacks begin where they began. */
+  /** By partition of the dead-letter topic: the offset to go on at. Absent partitions begin where they began before. */
   readonly goOnAt: ReadonlyMap<number, number>;
   /** Why it ended early; undefined if it did not. */
   readonly error: unknown;
-  /** Letters that may have been written, though they are not acknowledged. They come again where it goes on. */
+  /** Letters that may have been written, though they are not acknowledged. A replay that goes on sends them again. */
   readonly uncertain: number;
 }
 
-/** Sent together at most; brokers take about 1 MB by default. */
+/** The most to send together; brokers accept about 1 MB by default. */
 const BATCH_BYTES = 256 * 1_024;
 const BATCH_LETTERS = 500;
 
 /**
- * Sends letters back, batch by batch: the next is sent once the one before is acknowledged, so that order is kept and it
- * is known at each time where to go on.
+ * Sends letters back, batch by batch: each is sent once the one before is acknowledged, so the order is kept, and it is
+ * always known where to go on.
  */
 export class Replay {
   readonly #options: ReplayOptions;
@@ -42,7 +42,7 @@ export class Replay {
   #messages: ReplayMessage[] = [];
   #bytes = 0;
   #goOnAt: ReadonlyMap<number, number>;
-  /** Behind the last letter that is in the batch, or was passed over. */
+  /** The positions after the last letter that is in the batch, or was passed over. */
   #behind: ReadonlyMap<number, number>;
   #meant = 0;
   #replayed = 0;

@@ -8,7 +8,9 @@ import { BatchTooLarge } from './codecs.ts';
 import type { RecordBatch } from './driver.ts';
 
 interface BadBatchesOptions {
-  /** `stop`: the partition is tried again until the batch can be decoded. `skip`: it goes on behind it, if that is known. */
+  /**
+   * `stop`: tries the partition again until the batch can be decoded. `skip`: goes on after the batch, if its end is known.
+   */
   readonly policy: 'stop' | 'skip';
   /** Undefined: skipped batches are logged and counted only. */
   readonly sink: DeadLetterSink | undefined;
@@ -29,8 +31,8 @@ interface StoppedPartition {
 const RETRY = { firstMs: 400, maxMs: 30_000 };
 
 /**
- * Record batches that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. One of them stops its
- * own partition and no other, or is skipped. A batch that is too large is skipped in any case: no waiting mends it.
+ * Record batches that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. Such a batch stops only its
+ * own partition, or is skipped. A batch that is too large is always skipped: waiting does not help.
  */
 export class BadBatches {
   readonly #options: BadBatchesOptions;
@@ -52,7 +54,7 @@ export class BadBatches {
 
   /** Handles a bad batch that is the next to be consumed. */
   async handle(batch: RecordBatch): Promise<void> {
-    // What can't be sent to the dead-letter topic stops the partition too, and is tried again.
+    // A batch that can't be sent to the dead-letter topic also stops the partition, and is tried again.
     const isTooLarge = batch.bad?.error instanceof BatchTooLarge;
     const mayBeSkipped =
       (isTooLarge || this.#options.policy === 'skip') && batch.bad?.lastOffset !== undefined;
@@ -67,7 +69,7 @@ export class BadBatches {
     this.#options.log.info({ topic, partition }, 'a partition goes on: its record batch can be decoded now');
   }
 
-  /** The member has joined anew: which partitions are bad is found out again. */
+  /** The member has joined anew: it finds out again which partitions are bad. */
   clear(): void {
     const topics = new Set([...this.#stopped.values()].map(({ topic }) => topic));
     this.#stopped.clear();
@@ -98,7 +100,7 @@ export class BadBatches {
     await batch.commit(lastOffsetOf(batch) + 1);
   }
 
-  /** @returns whether it is acknowledged, or there is no such topic */
+  /** @returns whether the letter is acknowledged, or there is no dead-letter topic */
   async #sendDeadLetter(batch: RecordBatch): Promise<boolean> {
     const { sink, log } = this.#options;
     const { topic, partition, bad } = batch;
@@ -134,7 +136,7 @@ export class BadBatches {
   }
 }
 
-/** The header may be damaged too: the partition goes on behind the batch's first offset, and at its end at the latest. */
+/** The header may be damaged too: the partition goes on after the batch's first offset, at its own end at the latest. */
 function lastOffsetOf({ bad, highWatermark }: RecordBatch): number {
   const { firstOffset = 0, lastOffset = highWatermark } = bad ?? {};
   return Math.max(firstOffset, Math.min(lastOffset, highWatermark - 1));

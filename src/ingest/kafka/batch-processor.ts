@@ -23,11 +23,11 @@ import type { TracedSteps } from '../../events/trace.ts';
 export interface BatchProcessorOptions {
   readonly pipeline: Pipeline;
   readonly publisher: Publisher;
-  /** Bytes are reserved here for a record's whole way. */
+  /** Reserves bytes for a record's whole way. */
   readonly records: ByteSource;
   /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
-  /** Why nothing is to be published at the moment; undefined if it may be. */
+  /** Why nothing must be published at the moment; undefined if it may be. */
   readonly hold?: () => string | undefined;
   readonly deadLetters: DeadLetters;
   /** Where `deadLetters` go to. Undefined: nowhere. */
@@ -36,7 +36,7 @@ export interface BatchProcessorOptions {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly clock: Clock;
-  /** Aborts at the stop, and with it the wait for the bus to come back. */
+  /** Aborts at the stop, which also ends the wait for the bus to come back. */
   readonly stopping: AbortSignal;
   readonly trace?: TracedSteps | undefined;
   /** Undefined: no spans are recorded. */
@@ -46,16 +46,16 @@ export interface BatchProcessorOptions {
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
 const CHUNK_SIZE = 500;
 
-/** A batch that has taken so long is left behind a chunk, so that other partitions get their turn; it is fetched again. */
+/** After so long, a batch is left after a chunk, so that other partitions get their turn; the rest is fetched again. */
 const LONG_MS = 250;
 
 /** How often the driver is asked for a heartbeat while a chunk is published; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
 
-/** How often a batch that is held asks whether it still is. */
+/** How often a held batch asks whether it still has to wait. */
 const HOLD_MS = 250;
 
-/** After so many attempts, some three seconds, or one that gets no answer for two, a chunk is given back, and its partition waits. */
+/** After so many attempts (some 3 s), or one without an answer for 2 s, a chunk is given back, and its partition waits. */
 const MAX_ATTEMPTS = 7;
 const PATIENCE_MS = 2_000;
 
@@ -63,24 +63,24 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 
 class NoAnswer extends Error {}
 
-/** The bus has not taken a chunk. It may take it still, if its last attempt goes on. */
+/** The bus has not taken a chunk. It may still take it if the last attempt is under way. */
 class EventsNotTaken extends Error {}
 
 /**
  * Publishes a batch to the bus, chunk by chunk. An offset is committed only when everything before it is acknowledged.
  * While the pod is under pressure the batch is held, which pauses its member's partitions; heartbeats keep the membership.
- * While the bus does not take events, or the dead-letter topic letters, the partitions wait that have some, and no others:
- * the bus may be several servers. Nothing is decoded before bytes are reserved for its whole way.
+ * While the bus takes no events, or the dead-letter topic no letters, only the partitions that have some wait: the bus may
+ * be several servers. No record is decoded before bytes are reserved for its whole way.
  *
- * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then
- * joins again). Records that are not committed by then are consumed again, here or by another pod.
+ * A batch is left early at a stop, or a rebalance, which a heartbeat or a commit reports by throwing (the driver then joins
+ * again). Records that are not committed by then are consumed again, here or by another pod.
  */
 export class BatchProcessor {
   readonly #options: BatchProcessorOptions;
   readonly #times = new PartitionTimes();
   readonly #waiting = new WaitingPartitions();
   #held: HeldBatch | undefined;
-  /** The last record of what is being delivered: some of it may have been published. */
+  /** The last record of the chunk that is being delivered: some of the chunk may have been published. */
   #inHand: KafkaRecord | undefined;
 
   constructor(options: BatchProcessorOptions) {
@@ -100,7 +100,7 @@ export class BatchProcessor {
     return this.#times;
   }
 
-  /** The member has joined anew: another may have the partitions. */
+  /** The member has joined anew: another member may have the partitions. */
   clear(): void {
     this.#waiting.clear();
     this.#times.clear();
@@ -177,7 +177,7 @@ export class BatchProcessor {
     }
   }
 
-  /** How many of these records a reservation may be for, one at least, and how many bytes. */
+  /** How many of these records one reservation may cover, at least one, and how many bytes. */
   #fitting(records: readonly KafkaRecord[], maxRecordBytes: number) {
     const { mostOfOwner } = this.#options.records;
     let bytes = 0;
@@ -252,7 +252,7 @@ export class BatchProcessor {
         if (attempt > 1 || hasWaited) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
-        // All else of the chunk is acknowledged.
+        // Everything else of the chunk is acknowledged.
         if (thrown instanceof LettersNotTaken) throw thrown;
         const reason = messageOf(thrown);
         this.#held = { topic, partition, reason };
@@ -296,7 +296,7 @@ export class BatchProcessor {
       await attempt;
       return true;
     } catch {
-      // It is not.
+      // The chunk is not acknowledged.
     }
     const backoff = new Backoff({ ...RETRY, random: clock.random });
     while (!stopping.aborted && isWaited()) {
@@ -305,7 +305,7 @@ export class BatchProcessor {
         await publisher.subscribed(topic, channels);
         break;
       } catch {
-        // It is away still.
+        // The bus is still down.
       }
     }
     return false;

@@ -6,21 +6,21 @@ import { decompressFrameSync } from 'lz4-napi';
 import { uncompressSync } from 'snappy';
 
 /**
- * Most bytes that the record batches of one fetch may become together, and so each of them. Brokers bound a batch to about
- * 1 MB compressed; without a bound here, batches that were made for it would take the memory of the pod.
+ * The most bytes that the record batches of one fetch, and so each of them, may have when unpacked. Brokers limit a batch
+ * to about 1 MB compressed; without a limit here, batches made on purpose could fill the pod's memory.
  */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A record takes so much beside its bytes, as objects: a batch of 64 MiB could hold millions of empty ones. */
+/** What a record's objects take besides its bytes: a batch of 64 MiB could hold millions of empty records. */
 const RECORD_BYTES = 1_024;
 
 /** So many records are decoded in one turn of the event loop. */
 export const RECORDS_PER_TURN = 4_096;
 
-/** A batch that becomes larger has a turn of the event loop to itself. */
+/** A batch that is larger when unpacked has a turn of the event loop to itself. */
 const SMALL_BYTES = 2 * 1024 * 1024;
 
-/** Begins snappy of Java clients: frames of their own, each a length (32 bits) and a block. librdkafka sends one block. */
+/** Begins snappy of Java clients, which write frames: a length (32 bits) and a block each. librdkafka sends one block. */
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const XERIAL_HEADER_BYTES = 16;
 
@@ -34,13 +34,13 @@ const LZ4_CONTENT_SIZE = 1 << 3;
 const LZ4_CONTENT_CHECKSUM = 1 << 2;
 const LZ4_DICTIONARY = 1 << 0;
 const LZ4_UNCOMPRESSED = 2 ** 31;
-/** A byte of a block becomes so many at most. */
+/** The most bytes that one byte of a block can become. */
 const LZ4_RATIO = 255;
 
-/** Compressed bytes of a piece of zstd, where Node.js has none of its own: four may become 128 KiB. */
+/** Compressed bytes of a piece of zstd, if Node.js has no zstd itself: four bytes may become 128 KiB. */
 const ZSTD_PIECE = { least: 256, most: 16 * 1024 };
 
-/** A record batch that is larger than any may be: it can't be read later either. */
+/** A record batch that is larger than the limit: it can't be read later either. */
 export class BatchTooLarge extends RangeError {
   constructor() {
     super(
@@ -49,7 +49,7 @@ export class BatchTooLarge extends RangeError {
   }
 }
 
-/** @throws BatchTooLarge where it would become more than `most` bytes; Error for what is of another codec or damaged */
+/** @throws BatchTooLarge if the result would exceed `most` bytes; Error if the bytes are of another codec or damaged */
 type Codec = (bytes: Buffer, most: number) => Promise<Buffer>;
 
 const gunzip = promisify(zlib.gunzip);
@@ -70,8 +70,8 @@ const decompressLz4: Codec = async (bytes, most) => {
   if (unpacked > most) throw new BatchTooLarge();
   const frame = bytes.subarray(0, end);
   if (unpacked > SMALL_BYTES) await nextTurn();
-  // Not decompressFrame, which leaves all that it has made in memory, as does uncompress of snappy. The garbage collector
-  // does not know how large a native buffer is: it knows of the copy.
+  // Not decompressFrame, which leaves its results in memory, as snappy's uncompress does. The garbage collector does not
+  // know the size of a native buffer, but it knows that of the copy.
   return Buffer.from(decompressFrameSync(frame));
 };
 
@@ -90,7 +90,7 @@ const decompressSnappy: Codec = async (bytes, most) => {
   return Buffer.concat(blocks);
 };
 
-/** Before Node.js 22.15, in JavaScript. */
+/** Zstd in JavaScript, for Node.js before 22.15. */
 export const portableZstd: Codec = async (bytes, most) => {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -121,7 +121,7 @@ const decompressZstd: Codec =
     : (bytes, most) =>
         promisify(zstdDecompress)(bytes, { maxOutputLength: most }).catch(toTooLarge) as Promise<Buffer>;
 
-/** The codecs, by their numbers in Kafka, of which 0 is none. */
+/** The codecs, by their numbers in Kafka; 0 is no codec. */
 export const CODECS: readonly (Codec | undefined)[] = [
   undefined,
   decompressGzip,
@@ -130,13 +130,13 @@ export const CODECS: readonly (Codec | undefined)[] = [
   decompressZstd,
 ];
 
-/** Unpacks the record batches of one fetch, which together become no more than one may. */
+/** Unpacks the record batches of one fetch, which share the limit of one batch. */
 export class FetchUnpacking {
   #left = MAX_BYTES;
 
   /**
    * @param records how many the batch has
-   * @returns undefined if it does not fit beside those before it: it is to be fetched again
+   * @returns undefined if the batch does not fit beside those before it: it must be fetched again
    * @throws BatchTooLarge, Error
    */
   async unpack(codec: Codec, bytes: Buffer, records: number): Promise<Buffer | undefined> {
@@ -155,10 +155,10 @@ export class FetchUnpacking {
   }
 }
 
-/** Into a buffer whose size the garbage collector knows. */
+/** Copies the output to a buffer of which the garbage collector knows the size. */
 const COPIED = { copyOutputData: true };
 
-/** A snappy block begins with the length of what it holds. */
+/** A snappy block begins with the length of its content. */
 async function snappyBlock(bytes: Buffer, most: number): Promise<Buffer> {
   let length = 0;
   for (let at = 0, shift = 0; ; at += 1, shift += 7) {
@@ -173,12 +173,12 @@ async function snappyBlock(bytes: Buffer, most: number): Promise<Buffer> {
   return uncompressSync(bytes, COPIED) as Buffer;
 }
 
-/** Where a frame of LZ4 ends, and how many bytes it becomes at most: its blocks are looked at, not what it claims. */
+/** Returns where a frame of LZ4 ends, and the most bytes that it can become: by its blocks, not by what it claims. */
 function lz4Frame(frame: Buffer): { end: number; bytes: number } {
   if (frame.length < 7 || frame.readUInt32LE(0) !== LZ4_MAGIC)
     throw new RangeError('expected a frame of LZ4, got something else');
   const flags = frame.readUInt8(4);
-  // 64 KiB, 256 KiB, 1 MiB and 4 MiB are 4 to 7.
+  // The values 4 to 7 stand for 64 KiB, 256 KiB, 1 MiB and 4 MiB.
   const blockBytes = 2 ** (8 + 2 * ((frame.readUInt8(5) >> 4) & 7));
   const checksumBytes = flags & LZ4_BLOCK_CHECKSUM ? 4 : 0;
   let at = 7 + (flags & LZ4_CONTENT_SIZE ? 8 : 0) + (flags & LZ4_DICTIONARY ? 4 : 0);

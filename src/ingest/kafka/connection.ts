@@ -10,9 +10,9 @@ export type KafkaConnectionSettings = CredentialsSettings &
 export interface KafkaConnection {
   /** `host:port` */
   readonly brokers: readonly string[];
-  /** Tells brokers who asks. */
+  /** Identifies the pod to brokers. */
   readonly clientId: string;
-  /** Where the pod is, as `broker.rack` names it; undefined: leaders are asked, wherever they are. */
+  /** The pod's rack, as `broker.rack` names it; undefined: the pod asks leaders, wherever they are. */
   readonly rack: string | undefined;
   readonly credentials: KafkaCredentials;
 }

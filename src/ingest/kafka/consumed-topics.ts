@@ -18,12 +18,12 @@ interface Options {
 /** How long Kafka may take to say which topics there are. */
 const ASK_MS = 15_000;
 
-/** Between two looks whether all topics are still there. */
+/** The pause between two looks whether all topics still exist. */
 const LOOK_MS = 60_000;
 
 /**
- * The topics that are consumed: those of the graph, which may be replaced, as far as Kafka has them. One that is missing
- * from the start is told by `notReady`, since its name may be wrong; one that goes later is not, since it goes for all pods.
+ * The topics that are consumed: those of the graph, which may be replaced, if Kafka has them. `notReady` reports a topic
+ * that is missing from the start, since its name may be wrong, but not one that goes later, since it goes for all pods.
  */
 export class ConsumedTopics {
   readonly #options: Options;
@@ -54,7 +54,7 @@ export class ConsumedTopics {
     return this.#wereThere ? undefined : this.missing;
   }
 
-  /** Asks Kafka, and tells of what has gone or is back. @returns the topics that can be consumed */
+  /** Asks Kafka, and logs which topics have gone or are back. @returns the topics that can be consumed */
   async present(): Promise<readonly string[]> {
     const { driver, deadLetterTopic } = this.#options;
     const wanted = deadLetterTopic === undefined ? this.names : [...this.names, deadLetterTopic];
@@ -65,8 +65,8 @@ export class ConsumedTopics {
   /**
    * Looks again and again until `signal` aborts, more often while a topic is missing.
    *
-   * @param consumed those that could be consumed before
-   * @param onOthers called once others can be consumed, which ends it
+   * @param consumed the topics that could be consumed before
+   * @param onOthers called once other topics can be consumed, which ends the watch
    */
   async watch(
     consumed: readonly string[],
@@ -89,7 +89,7 @@ export class ConsumedTopics {
   }
 
   /**
-   * Whether these topics can be consumed in place of those that are.
+   * Checks whether these topics can be consumed in place of the present ones.
    *
    * @throws SluiceError if they can't
    */
@@ -106,7 +106,7 @@ export class ConsumedTopics {
     );
   }
 
-  /** @returns whether they are others than before, rather than the same handled in another way */
+  /** @returns whether topics were added or dropped, rather than only handled in another way */
   replace(topics: ReadonlyMap<string, Topic>): boolean {
     const before = this.#topics;
     this.#topics = topics;
@@ -152,7 +152,7 @@ export class ConsumedTopics {
     );
   }
 
-  /** At 0 from the start, or Prometheus would see no increase at the first of a topic. */
+  /** Counters begin at 0: otherwise Prometheus would not see the first increase of a topic. */
   #begin(topics: Iterable<string>): void {
     const { badBatches, badPartitions, positionResets } = this.#options.metrics;
     for (const topic of topics) {
@@ -162,7 +162,7 @@ export class ConsumedTopics {
     }
   }
 
-  /** A gauge would stand for ever where it stood. */
+  /** Removes gauges: otherwise each would keep its last value for ever. */
   #end(topics: Iterable<string>): void {
     const { badPartitions, kafkaLag, kafkaLagSeconds, topicMissing } = this.#options.metrics;
     for (const topic of topics) {

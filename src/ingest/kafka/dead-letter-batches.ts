@@ -3,14 +3,14 @@ import type { DeadLetterMessage } from '../dead-letter.ts';
 interface Producer {
   /** Resolves when all are acknowledged. */
   send(batch: readonly DeadLetterMessage[]): Promise<void>;
-  /** Whether the topic takes no records that are so large, or no more of them together. */
+  /** Whether the topic has refused records as too large, one of them or all together. */
   isTooLarge(thrown: unknown): boolean;
 }
 
-/** Sent together at most; brokers take about 1 MB by default. */
+/** The most to send together; brokers accept about 1 MB by default. */
 const BATCH_BYTES = 256 * 1_024;
 
-/** Sends dead letters in their order, few enough together that a topic takes them. */
+/** Sends dead letters in their order, in batches that are small enough for a topic. */
 export async function sendDeadLetters(
   messages: readonly DeadLetterMessage[],
   producer: Producer,
@@ -35,8 +35,8 @@ async function sendBatch(batch: readonly DeadLetterMessage[], producer: Producer
     await producer.send(batch);
   } catch (thrown) {
     if (!producer.isTooLarge(thrown)) throw thrown;
-    // Its headers make the record larger than the topic takes, and would on each retry. Topic, partition and offset are
-    // kept; the record itself is still there, in its own topic.
+    // With its headers the record is too large for the topic, and would be on each retry. Topic, partition and offset are
+    // kept; the record itself is still in its own topic.
     if (batch.length > 1) for (const message of batch) await sendBatch([message], producer);
     else await producer.send(batch.map(withoutValue));
   }

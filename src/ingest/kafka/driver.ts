@@ -2,8 +2,8 @@ import type { DeadLetterSink } from '../dead-letter.ts';
 import type { KafkaRecord } from '../record.ts';
 
 /**
- * All that the gateway asks of a Kafka client. What is in this folder beside `kafkajs`, `platformatic` and `credentials`
- * knows no more of Kafka than this, so that another client, or a simulated Kafka, is one more implementation;
+ * All that the gateway needs from a Kafka client. Code in this folder outside `kafkajs`, `platformatic` and `credentials`
+ * knows Kafka only through this interface, so another client, or a simulated Kafka, is one more implementation;
  * `test/contract/kafka-driver.ts` says what each must do.
  */
 export interface KafkaDriver {
@@ -17,10 +17,10 @@ export interface KafkaDriver {
    */
   forgetGroup(groupId: string): Promise<boolean>;
 
-  /** What may be known of a group before it is joined. @param topics whose positions are read */
+  /** Tells what is known of a group before it is joined. @param topics to read the positions of */
   describeGroup(groupId: string, topics: readonly string[]): Promise<GroupDescription>;
 
-  /** A member that has yet to run. */
+  /** Creates a member, which does not run yet. */
   member(options: MemberOptions): GroupMember;
 
   /** Writes to a topic. Connects with the first message. */
@@ -29,7 +29,7 @@ export interface KafkaDriver {
   /**
    * Reads records of a topic once more, without a group: one range after the other, each in order.
    *
-   * @throws if the log does not hold all of a range any more, or holds others in place of those before it; if a batch can't
+   * @throws if the log does not hold all of a range any more, or its records before a range have changed; if a batch can't
    *   be decoded, or the signal aborts
    */
   read(topic: string, ranges: readonly RecordRange[], take: TakeRecords, signal: AbortSignal): Promise<void>;
@@ -38,7 +38,7 @@ export interface KafkaDriver {
   isRetriable(error: unknown): boolean;
 }
 
-/** Which log offsets belong to. */
+/** Names the log that offsets belong to. */
 export interface LogName {
   /** Undefined: brokers before 2.8 have none. */
   readonly topicId: string | undefined;
@@ -52,7 +52,7 @@ export interface RecordRange extends LogName {
   /** The leader epoch of the record before `from`. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
   readonly from: number;
-  /** The offset behind the last one. */
+  /** The offset after the last record. */
   readonly until: number;
 }
 
@@ -60,9 +60,9 @@ export interface RecordRange extends LogName {
 export type TakeRecords = (records: readonly KafkaRecord[]) => Promise<void>;
 
 export interface GroupDescription {
-  /** Also where this client can't tell. */
+  /** True also if this client can't tell. */
   readonly hasMembers: boolean;
-  /** What went with the commit of each position that the group has on these topics. */
+  /** The text that was committed with each position that the group has on these topics. */
   readonly texts: readonly (string | null)[];
 }
 
@@ -73,17 +73,17 @@ export interface StoppableSink extends DeadLetterSink {
 /** One member of a consumer group, from connecting to a crash or a stop. It is not used again after either. */
 export interface GroupMember {
   /**
-   * Joins and consumes until a crash: an error that is of no single partition. Rebalances, and brokers that are away for a
-   * while, are no crash. May also reject with what it crashed of.
+   * Joins and consumes until a crash: an error that is not limited to one partition. Rebalances, and brokers that are down
+   * for a while, are no crash. May also reject with the error of the crash.
    *
-   * @returns what it crashed of; stays pending after a stop
+   * @returns the error of the crash; stays pending after a stop
    */
   run(): Promise<Error>;
 
   /** Waits for the batch being processed, leaves the group and disconnects; never rejects. */
   stop(): Promise<void>;
 
-  /** When the heartbeat was sent by whose answer the group has last confirmed that this is its member: ms since 1970. */
+  /** When the last heartbeat was sent that the group has answered, and so confirmed this member: ms since 1970. */
   readonly confirmedAt: number;
 
   /** One for each assigned partition; none before the first join, and while it joins again. @param topic undefined: of all */
@@ -93,21 +93,21 @@ export interface GroupMember {
 export interface MemberOptions {
   readonly groupId: string;
   readonly topics: readonly string[];
-  /** The id of the bus that is published to, which goes with each commit. Undefined: none is known. */
+  /** The id of the bus that the pod publishes to; each commit carries it. Undefined: none is known. */
   readonly bus?: string | undefined;
   readonly timing: GroupTiming;
   /**
-   * Called for one batch of a member at a time. An error of `heartbeat` or `commit` is to be passed on: the driver joins
+   * Called for one batch of a member at a time. An error of `heartbeat` or `commit` must be passed on: the driver joins
    * again after a rebalance. Any other error crashes the member.
    */
   readonly onBatch: (batch: RecordBatch) => Promise<void>;
   /**
-   * The member has joined, and where it starts in each of its partitions is settled and committed: as StartPositions decides,
-   * which a driver asks at each join: `positions` are those, nothing is fetched yet. It joins again once there are new
-   * partitions, or a topic was made anew.
+   * Called when the member has joined, and has committed where each of its partitions starts. A driver asks StartPositions
+   * for that at each join; `positions` returns the result, and nothing is fetched yet. The member joins again once there
+   * are new partitions, or a topic was made anew.
    */
   readonly onAssigned: (assignment: Assignment) => void;
-  /** A position was not in its partition's log. What `to` it was moved is committed. */
+  /** Called when a position was not in its partition's log. The position that it was moved to is committed. */
   readonly onPositionReset: (reset: PositionReset) => void;
   /** A broker has answered a request of this member; heartbeats are among them, so it happens every few seconds. */
   readonly onAnswer: () => void;
@@ -121,7 +121,7 @@ export interface GroupTiming {
   readonly rebalanceTimeoutMs: number;
   /** How long a broker holds a fetch while there is nothing to fetch. A stop and a rebalance wait for it. */
   readonly fetchWaitMs: number;
-  /** After so long at most, new partitions and topics that were made anew are noticed. */
+  /** How long it takes at most to notice new partitions, and topics that were made anew. */
   readonly metadataMaxAgeMs: number;
 }
 
@@ -141,21 +141,21 @@ export interface RecordBatch {
   readonly topic: string;
   readonly partition: number;
   readonly records: readonly KafkaRecord[];
-  /** The next to be consumed, in place of records. Without a commit it is handed over again. */
+  /** The bad batch to be consumed next, in place of records. Without a commit it is handed over again. */
   readonly bad: BadBatch | undefined;
   /** The offset after the last one that consumers may see. */
   readonly highWatermark: number;
 
-  /** Keeps the membership; sends what is due only. Rejects once the group rebalances. */
+  /** Keeps the membership; sends a heartbeat only if one is due. Rejects once the group rebalances. */
   heartbeat(): Promise<void>;
 
-  /** Moves the partition's position there, and commits it. */
+  /** Moves the partition's position to `nextOffset`, and commits it. */
   commit(nextOffset: number): Promise<void>;
 
-  /** Nothing more is fetched of the partition until the function that it returns is called. */
+  /** Stops fetching from the partition until the returned function is called. */
   pause(): () => void;
 
-  /** False once the group was joined anew, since when the partition may be another member's. */
+  /** False once the member has joined anew: the partition may be another member's since then. */
   isAssigned(): boolean;
 
   /** False once the member is being stopped, or has crashed. */
@@ -165,21 +165,21 @@ export interface RecordBatch {
 /** A record batch that can't be decoded: of an unknown codec, with a wrong checksum, or damaged. */
 export interface BadBatch {
   readonly firstOffset: number;
-  /** The offset that its header says, which may be damaged too. Undefined: it is not known where the next batch begins. */
+  /** The last offset by its header, which may be damaged too. Undefined: it is unknown where the next batch begins. */
   readonly lastOffset: number | undefined;
   readonly error: Error;
 }
 
-/** Where a partition goes on whose log does not hold its position. */
+/** Where a partition goes on if its log does not hold its position. */
 export interface PositionReset {
   readonly topic: string;
   readonly partition: number;
-  /** That is not in the log. */
+  /** The position that is not in the log. */
   readonly position: number;
   /**
    * `beginning`: retention has deleted the records at the position. `end`: the log ends before the position, because it has
-   * lost what was consumed; what it holds may have been consumed, too. `divergence`: it has lost what was consumed, and the
-   * first record that it has in its place, or will have, is at the new position.
+   * lost consumed records; what it still holds may be consumed already. `divergence`: the log has lost consumed records;
+   * others take, or will take, their place from the new position on.
    */
   readonly to: 'beginning' | 'end' | 'divergence';
   /** The new position. */

@@ -5,7 +5,7 @@ interface Source {
   inspect(): KafkaSourceState;
 }
 
-/** From now on metrics show where the source stands when they are collected. */
+/** From now on, metrics show the present state of the source when they are collected. */
 export function measureConsumption(source: Source, topics: () => readonly string[], metrics: Metrics): void {
   const { kafkaConnected, partitionsAssigned, kafkaLag, kafkaLagSeconds } = metrics;
   const byTopic = (of: (partition: PartitionState) => number | undefined): [string, number[]][] => {

@@ -6,9 +6,9 @@ import { GroupBus, type GroupBusOptions, type BusId } from './group-bus.ts';
 
 interface GroupAdmissionOptions extends Omit<GroupBusOptions, 'busId'> {
   readonly driver: Pick<KafkaDriver, 'forgetGroup' | 'describeGroup'>;
-  /** Why the group is not to be joined yet; undefined if it may be. */
+  /** Why the pod must not join the group yet; undefined if it may. */
   readonly mayNotJoin: () => string | undefined;
-  /** Undefined: nothing tells this bus from others, and the group is joined whoever is in it. */
+  /** Undefined: nothing distinguishes this bus from others, and the pod joins the group whoever is in it. */
   readonly busId: BusId | undefined;
   /** `KAFKA_START=latest`: the first pod of the group begins at the ends of partitions. */
   readonly startsAtEnd: boolean;
@@ -20,7 +20,7 @@ const MAY_JOIN_MS = 50;
 /** How long a stop may take to delete a group; Kafka deletes it some days later anyway. */
 const FORGET_MS = 3_000;
 
-/** What comes before each join of a consumer group, beside it, and after the last. */
+/** What a pod does before each join of a consumer group, while it is a member, and after the last join. */
 export class GroupAdmission {
   readonly #options: GroupAdmissionOptions;
   readonly #bus: GroupBus | undefined;
@@ -33,14 +33,14 @@ export class GroupAdmission {
     this.#startsAtEnd = options.startsAtEnd;
   }
 
-  /** The id of the bus, to go with each commit; undefined: none is known. */
+  /** The id of the bus, which each commit carries; undefined: none is known. */
   get busId(): string | undefined {
     return this.#bus?.id;
   }
 
   /**
-   * @param signal gives it up; what is returned then tells nothing
-   * @returns why the group is not to be joined; undefined if it may be
+   * @param signal ends the attempt; the result then means nothing
+   * @returns why the pod must not join the group; undefined if it may
    */
   async refusal(topics: readonly string[], signal: AbortSignal): Promise<string | undefined> {
     await this.#untilReached(signal);
@@ -56,7 +56,7 @@ export class GroupAdmission {
     await this.#bus?.watch(topics, named, signal);
   }
 
-  /** Deletes a group that is that of one process. Never rejects. */
+  /** Deletes the group of a single process. Never rejects. */
   async forget(): Promise<void> {
     const { groupId, driver, log } = this.#options;
     await withTimeout(driver.forgetGroup(groupId), FORGET_MS, () => false).catch((thrown: unknown) =>

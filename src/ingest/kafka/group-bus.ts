@@ -6,13 +6,13 @@ import type { Clock } from '../../support/clock.ts';
 import type { GroupDescription, KafkaDriver } from './driver.ts';
 import { readPositionText } from './position-text.ts';
 
-/** Tells the id that the bus keeps, else the proposed one, which it keeps from then on. */
+/** Returns the id that the bus keeps, or else the proposed one, which the bus keeps from then on. */
 export type BusId = (proposed?: string) => Promise<string | undefined>;
 
 export interface GroupBusOptions {
   readonly groupId: string;
   readonly driver: Pick<KafkaDriver, 'describeGroup'>;
-  /** `BUS_ID`. Undefined: the id is that which the bus keeps. */
+  /** `BUS_ID`. Undefined: the id that the bus keeps is used. */
   readonly configured: string | undefined;
   readonly busId: BusId;
   readonly metrics: Metrics;
@@ -20,13 +20,13 @@ export interface GroupBusOptions {
   readonly clock: Clock;
 }
 
-/** Longer than killed pods count as members. */
+/** Longer than a killed pod counts as a member. */
 const GHOSTS_MS = 60_000;
 
-/** Between two looks whether the bus still keeps its id: it may have come back empty. */
+/** The pause between two looks whether the bus still keeps its id: Redis may have come back empty. */
 const KEEP_MS = 10_000;
 
-/** Between two looks at what others have committed. */
+/** The pause between two looks at what others have committed. */
 const LOOK_MS = 60_000;
 
 const NO_ID =
@@ -35,14 +35,14 @@ const INTRUDERS =
   'pods of another bus are in the consumer group: events that they consume do not reach the clients of this one';
 
 /**
- * Whose bus a consumer group's events go to. Pods of one group take a share of the events each, so that one with another
- * bus, such as that of another environment, takes its share away. With each position goes the id of the bus of the pod that
- * has committed it, and a group with members is joined by pods of their bus only.
+ * Keeps pods of another bus out of a consumer group. Each pod of a group consumes a share of the events, so a pod with
+ * another bus, such as that of another environment, takes its share away. Each committed position carries the bus id of the
+ * pod that committed it, and only pods of the same bus join a group that has members.
  */
 export class GroupBus {
   readonly #options: GroupBusOptions;
   #id: string | undefined;
-  /** It has been a member without an id, and joins again at once, even beside members of another bus, so that its positions name its bus. */
+  /** This pod was a member without an id. It joins again at once, even beside members of another bus, to name its own. */
   #isNamed = false;
   /** When members of another bus were seen first, ms. */
   #othersSince: number | undefined;
@@ -56,14 +56,14 @@ export class GroupBus {
     this.#id = options.configured;
   }
 
-  /** To go with each commit. Undefined until `refusal` permits to join, and if the bus keeps none. */
+  /** The id that each commit carries. Undefined until `refusal` permits joining, and if the bus keeps none. */
   get id(): string | undefined {
     return this.#id;
   }
 
   /**
    * @param topics that are consumed
-   * @returns why the group is not to be joined; undefined if it may be
+   * @returns why the pod must not join the group; undefined if it may
    * @throws if Kafka can't tell just now
    */
   async refusal(topics: readonly string[]): Promise<string | undefined> {
@@ -92,10 +92,10 @@ export class GroupBus {
   }
 
   /**
-   * For as long as the group is joined.
+   * Runs as long as the pod is in the group.
    *
-   * @param named called once the bus has an id that the group was joined without: it is to be joined again
-   * @param signal ends it
+   * @param named called once the bus has an id, if the pod joined the group without one: it must join again
+   * @param signal ends the watch
    */
   async watch(topics: readonly string[], named: () => void, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
@@ -111,8 +111,8 @@ export class GroupBus {
   }
 
   /**
-   * Whether Redis keeps another id than this pod knows, and the group is of that one: Redis had come back empty while no pod
-   * was in the group that would have written the former id again.
+   * Whether Redis keeps another id than this pod knows, and the group has that id: Redis came back empty while no pod in
+   * the group could write the former id again.
    */
   async #isOfRedis(group: GroupDescription): Promise<boolean> {
     const { configured, busId } = this.#options;
@@ -123,9 +123,9 @@ export class GroupBus {
   }
 
   /**
-   * A pod that has seen members of another bus for longer than killed ones count as such does not take their place when they
-   * go for a moment: one that waits on a laptop would keep production out when that is started again. Nor does it take the place of
-   * members whose positions Kafka has deleted, with all of their topics.
+   * A pod may see members of another bus for longer than killed pods count as members. Then it does not take their place
+   * when they go for a moment: a pod that waits on a laptop would keep production out at its restart. It also does not take
+   * the place of members if Kafka has deleted their positions, with all of their topics.
    */
   #isOthers(group: GroupDescription): boolean {
     const buses = busesIn(group);
@@ -147,8 +147,8 @@ export class GroupBus {
   }
 
   /**
-   * Where Redis has come back empty, a pod that begins would find no id, and could not join. Nor could it join members that have
-   * no id, since Redis had refused to tell it, beside positions of another bus.
+   * If Redis has come back empty, a starting pod would find no id, and could not join. It also could not join members that
+   * have no id, as Redis had refused to tell it, beside positions of another bus.
    */
   async #keep(named: () => void, signal: AbortSignal): Promise<void> {
     const { configured, busId, groupId, log } = this.#options;

@@ -20,7 +20,7 @@ const RETRY = { firstMs: 250, maxMs: 15_000 };
 /** The dead-letter topic has not taken letters yet. */
 export class LettersNotTaken extends Error {
   readonly messages: readonly DeadLetterMessage[];
-  /** It may take them still. */
+  /** The last attempt, which may still succeed. */
   readonly attempt: Promise<void>;
 
   constructor(messages: readonly DeadLetterMessage[], attempt: Promise<void>, cause: unknown) {
@@ -31,7 +31,7 @@ export class LettersNotTaken extends Error {
   }
 }
 
-/** Dead letters on their way. A dead-letter topic that is away holds up nobody but the partitions that have a letter for it. */
+/** Dead letters on their way. A dead-letter topic that is down holds up only the partitions that have a letter for it. */
 export class LettersInHand implements StoppableSink {
   readonly #options: LettersInHandOptions;
 
@@ -65,7 +65,7 @@ export class LettersInHand implements StoppableSink {
    * Tries again until the letters are taken.
    *
    * @param isWaited false once nobody waits for it any more
-   * @returns whether they are
+   * @returns whether the letters are taken
    */
   async untilTaken(
     { topic, partition }: Pick<RecordBatch, 'topic' | 'partition'>,

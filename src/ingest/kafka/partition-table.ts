@@ -2,7 +2,7 @@ import { shortened } from '../../support/shortened.ts';
 import { Table } from '../../support/table.ts';
 import type { KafkaSourceState, PartitionState } from './state.ts';
 
-/** The length that is kept of what brokers and decoders say. */
+/** The length to which reasons from brokers and decoders are cut. */
 const MAX_REASON = 500;
 
 /** The partitions that this process consumes as a table. */

@@ -5,7 +5,7 @@ export class PartitionTimes {
   /** ms since 1970, by partition within a topic. */
   readonly #times = new Map<string, Map<number, number>>();
 
-  /** The record is being consumed, or the last one that has been. A record may have no timestamp. */
+  /** Notes the record that is being consumed, or the last one that was. A record may have no timestamp. */
   note(record: KafkaRecord | undefined): void {
     if (record === undefined || record.timestamp < 0) return;
     const times = this.#times.get(record.topic) ?? new Map<number, number>();

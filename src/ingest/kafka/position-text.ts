@@ -1,17 +1,17 @@
 /**
- * The text that goes with each commit of a position. Pods of the version before know no more than the first three words: a text
- * with fields says nothing to them, so that they go on at its position. A field's name and value hold no spaces and no `=`.
+ * The text that goes with each commit of a position. Pods of the previous version know only the first three words: they
+ * can't read a text with fields, so they go on at its position. A field's name and value hold no spaces and no `=`.
  */
 export interface PositionText {
   /** Names the topic that the position belongs to. Undefined: brokers before 2.8 have none. */
   readonly topicId: string | undefined;
   /** How many of the topic's partitions are settled: see StartPositions. */
   readonly settled: number;
-  /** The id of the bus that the pod publishes to. Undefined: of a pod that knows none. */
+  /** The id of the bus that the pod publishes to. Undefined: the pod knows none. */
   readonly bus: string | undefined;
   /**
-   * How often the group has moved its position to where the log goes on, since that has lost what was consumed: what comes then
-   * may have offsets, and leader epochs, that were given before. It goes with each record: see logEpoch.
+   * How often the group has reset its position because the log had lost consumed records: the next records may have
+   * offsets, and leader epochs, that were given before. Each record carries this number: see logEpoch.
    */
   readonly resets: number;
   /**
@@ -21,16 +21,16 @@ export interface PositionText {
   readonly leaderEpoch: number | undefined;
 }
 
-/** The part of the text that tells one log from another which has the same offsets. */
+/** The part of the text that distinguishes logs with the same offsets. */
 export type LogBefore = Pick<PositionText, 'resets' | 'leaderEpoch'>;
 
 const TEXT = /^sluice1 (?<id>\S+) (?<settled>\d+)(?<fields>(?: [a-z]+=[^\s=]+)*)$/;
-/** Five digits, so that positions remain numbers that are exact. */
+/** Five digits, so that positions remain exact numbers. */
 const RESETS = / resets=(?<resets>\d{1,5})(?!\S)/;
 const EPOCH = / epoch=(?<epoch>\d{1,10})(?!\S)/;
 const NO_ID = '-';
 
-/** @returns undefined if the text is not of a pod, or of a later version that writes in another way */
+/** @returns undefined if the text is not from a pod, or is from a later version with another format */
 export function readPositionText(text: string | null): PositionText | undefined {
   const { id = NO_ID, settled, fields = '' } = TEXT.exec(text ?? '')?.groups ?? {};
   if (settled === undefined) return undefined;

@@ -39,14 +39,14 @@ const OF_THE_PROCESS: ReadonlySet<DecodeErrorReason> = new Set([
   'too_wide',
 ]);
 
-/** Reads from Kafka once more what pods may have missed on its way over the bus. */
+/** Reads events again from Kafka that pods may have missed on the bus. */
 export class ReadAgain implements Consumption {
   readonly #options: ReadAgainOptions;
-  /** Counts and tells nothing, as what it routes has been counted before. */
+  /** Counts and logs nothing, as its records have been counted before. */
   readonly #pipeline: Pipeline;
-  /** When this process was given its partitions last: ms. */
+  /** When this process last got its partitions: ms. */
   #assignedAt = -Infinity;
-  /** Where they began then, by topic and partition. */
+  /** Where the partitions began then, by topic and partition. */
   #starts: ReadonlyMap<string, number> = new Map();
   /** The first record of the last leader epoch that has been met since, by topic and partition. */
   readonly #firstOfEpoch = new Map<string, LogPosition>();
@@ -110,7 +110,7 @@ export class ReadAgain implements Consumption {
         const { leaderEpoch, lastEpoch, lastFrom } = expected.get(record.partition) ?? {};
         // Epochs go up along a log.
         if ((leaderEpochOf(record) ?? 0) > (lastEpoch ?? 0)) checkEpoch(record, lastEpoch);
-        // The publisher says nothing of epochs between the two: a record of one may have come in place of another.
+        // The publisher reports no epochs between the two: a record of such an epoch may have replaced another record.
         if (lastFrom !== undefined) checkEpoch(record, record.offset < lastFrom ? leaderEpoch : lastEpoch);
         this.#checkAge(record);
         last.set(record.partition, record);
@@ -125,14 +125,14 @@ export class ReadAgain implements Consumption {
     for (const [partition, record] of last) checkEpoch(record, expected.get(partition)?.lastEpoch);
   }
 
-  /** @throws if it may have been too old to be published */
+  /** @throws if the record may have been too old to be published */
   #checkAge(record: KafkaRecord): void {
     const { maxAgeSeconds, now } = this.#options.routing;
     if (maxAgeSeconds > 0 && record.timestamp >= 0 && now() - record.timestamp > maxAgeSeconds * 1_000)
       throw new Error(`expected events of the last ${maxAgeSeconds} s, got an older one`);
   }
 
-  /** @throws if it can't be told whether it was published */
+  /** @throws if it is unknown whether the record was published */
   async #passOn(record: KafkaRecord, { wants, passOn }: Reader): Promise<void> {
     const { maxRecordBytes, maxFanoutBytes } = this.#options;
     const routed = tooLarge(record, maxRecordBytes) ?? (await this.#pipeline.route(record));
@@ -146,14 +146,14 @@ export class ReadAgain implements Consumption {
   }
 }
 
-/** @throws if the record has come in place of the one that was published */
+/** @throws if the record has replaced the one that was published */
 function checkEpoch(record: KafkaRecord, expected: number | undefined): void {
   const epoch = leaderEpochOf(record);
   if (epoch !== expected)
     throw new Error(`expected record ${record.offset} of leader epoch ${expected}, got one of ${epoch}`);
 }
 
-/** Has all records decoded: whether keys have held for other pods what the schema says is not known. */
+/** Makes all records be decoded: it is unknown whether, for other pods, keys have held what the schema says. */
 function withoutKafkaKeys(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, Topic> {
   return new Map([...topics].map(([name, topic]) => [name, { ...topic, kafkaKey: undefined }]));
 }

@@ -47,9 +47,9 @@ export interface KafkaSourceOptions extends Pick<
 > {
   readonly settings: KafkaSourceSettings;
   readonly topics: ReadonlyMap<string, Topic>;
-  /** Why the group is not to be joined yet; undefined if it may be. Default: it may. */
+  /** Why the process must not join the group yet; undefined if it may. Default: it may. */
   readonly mayNotJoin?: () => string | undefined;
-  /** Tells the bus from others. Default: none is told from another. */
+  /** Returns the id that distinguishes the bus from others. Default: buses are not distinguished. */
   readonly busId?: BusId | undefined;
   /**
    * For gateways without Redis: each process is a consumer group of its own and gets all events. The group starts at the
@@ -96,7 +96,7 @@ export class KafkaSource {
   #loop: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #notReady: string | undefined = JOINING;
-  /** Why Kafka has not been reached yet, as it has been told; undefined once Kafka has told which topics there are. */
+  /** The logged reasons why Kafka has not been reached yet; undefined once Kafka has told which topics there are. */
   #unreached: Set<string> | undefined = new Set();
   /** Partitions of this member. */
   #assigned = 0;
@@ -168,9 +168,9 @@ export class KafkaSource {
   }
 
   /**
-   * Why no events are consumed, or not those of all topics; undefined once all have been there, the group has been joined and
-   * positions are resolved. A later outage of the brokers, or a topic that goes, leaves it undefined, or all pods would leave
-   * the Service at once; a consumer that has crashed does not.
+   * Why no events are consumed, or not those of all topics; undefined once all topics have been there, the group is joined
+   * and positions are resolved. A later outage of the brokers, or a topic that goes, leaves it undefined: else all pods
+   * would leave the Service at once. A crash that is not retriable sets it again.
    */
   notReady(): string | undefined {
     if (this.#assigned > 0 && this.#badBatches.size === this.#assigned) {
@@ -179,7 +179,7 @@ export class KafkaSource {
     return this.#topics.notReady ?? this.#notReady;
   }
 
-  /** Where it stands, for metrics and `/debug/ingest`. */
+  /** The state of the source, for metrics and `/debug/ingest`. */
   inspect(): KafkaSourceState {
     return {
       connected: this.#clock.now() - this.#answeredAt < this.#options.settings.KAFKA_SESSION_TIMEOUT_MS,
@@ -226,7 +226,7 @@ export class KafkaSource {
     return this.#topics.check(topics);
   }
 
-  /** Consumes these topics from now on. The group is joined anew if there are others among them than before. */
+  /** Consumes these topics from now on. Joins the group anew if topics were added or dropped. */
   use(topics: ReadonlyMap<string, Topic>): void {
     this.#pipeline.use(topics);
     this.consumption.use(topics);
@@ -243,7 +243,7 @@ export class KafkaSource {
     }
   }
 
-  /** @param signal ends it */
+  /** @param signal ends the consumption */
   async #consume(signal: AbortSignal): Promise<unknown> {
     const { settings } = this.#options;
     const { KAFKA_SESSION_TIMEOUT_MS: sessionTimeoutMs } = settings;
@@ -292,7 +292,7 @@ export class KafkaSource {
     }
   }
 
-  /** None unless the group has confirmed this member within half a session: another one may have been given its partitions. */
+  /** None unless the group has confirmed this member within half a session: another member may have got its partitions. */
   #certainPositions(topic?: string): readonly PartitionPosition[] {
     const { KAFKA_SESSION_TIMEOUT_MS: sessionMs } = this.#options.settings;
     const member = this.#member;

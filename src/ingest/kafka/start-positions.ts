@@ -20,22 +20,22 @@ export interface TopicAtJoin {
   readonly bus?: string | undefined;
 }
 
-/** `position`: at the one that is committed. */
+/** `position`: at the committed position. */
 type Start = 'position' | 'beginning' | 'end';
 
 export interface Decision {
   start(partition: number): Start;
   /** The log before the position where the partition starts. */
   log(partition: number): LogBefore;
-  /** To go with each commit of a partition. */
+  /** The text that goes with each commit of a partition. */
   metadata(log: LogBefore): string;
-  /** Whether the position is to be committed again as it is, since its text does not name this pod's bus. */
+  /** Whether the position must be committed again unchanged, since its text does not name this pod's bus. */
   isUnnamed(partition: number): boolean;
 }
 
 const NOTHING_KNOWN: LogBefore = { resets: 0, leaderEpoch: undefined };
 
-/** @returns how often a position was reset, once it is again */
+/** @returns how often a position was reset, this reset included */
 export function resetsAfter(resets: number, to: PositionReset['to']): number {
   // Offsets that retention has deleted are not given again.
   return to === 'beginning' ? resets : resets + 1;
@@ -45,15 +45,14 @@ export function resetsAfter(resets: number, to: PositionReset['to']): number {
  * Decides where partitions start, purely from what their group has committed for all partitions of the topic, so that two
  * pods that join together decide alike:
  *
- *   the group has no position on the topic            the end
- *   a position of a topic that had the same name      the beginning: the topic was made anew
- *   no position, and the partition is settled         the end: the group had not come to commit its first position
- *   no position, and it is not                        the beginning: the partition is new
+ *   the group has no position on the topic            the end a position of a topic that had the same name      the
+ * beginning: the topic was made anew no position, and the partition is settled         the end: the group had not come to
+ * commit its first position no position, and it is not                        the beginning: the partition is new
  *
- * A partition is settled if the group was new while it existed, or has a position on it and on all before it.
+ * A partition is settled if it existed when the group was new, or if the group has a position on it and on all before it.
  */
 export class StartPositions {
-  /** What this process has known. A broker deletes positions with their topic, so that they tell nothing then. */
+  /** The topic ids that this process has known. A broker deletes positions with their topic, so they can't tell then. */
   readonly #known = new Map<string, { readonly id: string; readonly isAnew: boolean }>();
 
   /** @returns the topic's id, as of the last decision */

@@ -1,10 +1,10 @@
 import type { PartitionPosition } from './driver.ts';
 
-/** What a look at a source of events shows. */
+/** The state of a source of events. */
 export interface KafkaSourceState {
   /** Whether a broker has answered within a session. */
   readonly connected: boolean;
-  /** What the last consumer to crash has crashed of, or why there is none yet. */
+  /** The error of the last consumer that crashed, or why there is no consumer yet. */
   readonly lastError: string | undefined;
   /** The partitions of this process. */
   readonly partitions: readonly PartitionState[];
@@ -20,12 +20,13 @@ export interface PartitionState {
   /** Records that are yet to be consumed. */
   readonly lag: number | undefined;
   /**
-   * How old the record at the position is, or the one before it if that one has not been handed over yet; 0 without a lag,
+   * The age of the record at the position, or of the record before if that one is not handed over yet; 0 without a lag,
    * undefined if no record of the partition has been seen.
    */
   readonly lagSeconds: number | undefined;
   /**
-   * `stopped`: the next record batch can't be decoded. `held`: it waits for the bus, the dead-letter topic, or pressure to end.
+   * `stopped`: the next record batch can't be decoded. `held`: it waits for the bus, the dead-letter topic, or less
+   * pressure.
    */
   readonly state: 'consuming' | 'held' | 'stopped';
   /** Why it is held or stopped. */

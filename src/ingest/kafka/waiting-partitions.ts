@@ -3,7 +3,7 @@ import type { RecordBatch } from './driver.ts';
 import type { HeldBatch } from './state.ts';
 
 interface Wait extends HeldBatch {
-  /** The last record that is waited with. */
+  /** The last of the records that wait. */
   readonly last: LogPosition;
   /** Undefined while it waits; then whether all records up to `last` are delivered. */
   isDelivered: boolean | undefined;
@@ -11,7 +11,7 @@ interface Wait extends HeldBatch {
   readonly resume: (() => void)[];
 }
 
-/** Partitions that wait until records of them are taken, and are not fetched meanwhile. All others go on. */
+/** Partitions that wait until their records are taken, and are not fetched meanwhile. All others go on. */
 export class WaitingPartitions {
   readonly #waits = new Map<string, Wait>();
 
@@ -21,7 +21,7 @@ export class WaitingPartitions {
     return wait !== undefined && wait.isDelivered === undefined ? wait : undefined;
   }
 
-  /** The last record that may have been published of a partition that waits, or has. */
+  /** The last record that may have been published of a partition that waits, or has waited. */
   published(topic: string, partition: number): LogPosition | undefined {
     return this.#waits.get(keyOf(topic, partition))?.last;
   }
@@ -61,20 +61,20 @@ export class WaitingPartitions {
   }
 
   /**
-   * To be asked when a batch of the partition is handed over.
+   * Called when a batch of the partition is handed over.
    *
-   * @returns whether the records may be processed that are left of it, from the returned index on; undefined: not yet
+   * @returns the index of the first record that is still to be processed; undefined: none may be processed yet
    */
   async begin(batch: RecordBatch): Promise<number | undefined> {
     const { topic, partition, records } = batch;
     const wait = this.#waits.get(keyOf(topic, partition));
     if (wait === undefined || wait.isDelivered === false) return 0;
     if (wait.isDelivered === undefined) {
-      // It was fetched before the pause.
+      // The batch was fetched before the pause.
       wait.resume.push(batch.pause());
       return undefined;
     }
-    // A log may have lost its end meanwhile, and given its offsets to others.
+    // A log may have lost its end meanwhile, and given these offsets to other records.
     const done = records.filter((record) => !isAfter(record, wait.last));
     const last = done.at(-1);
     if (last !== undefined) await batch.commit(last.offset + 1);
@@ -82,12 +82,12 @@ export class WaitingPartitions {
     return done.length;
   }
 
-  /** @returns whether this is the first that is delivered since the partition has waited */
+  /** @returns whether this is the first delivery since the partition waited */
   delivered(topic: string, partition: number): boolean {
     return this.#waits.delete(keyOf(topic, partition));
   }
 
-  /** The member has joined anew: another may have the partitions. */
+  /** The member has joined anew: another member may have the partitions. */
   clear(): void {
     this.#waits.clear();
   }

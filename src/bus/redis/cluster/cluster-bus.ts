@@ -25,7 +25,7 @@ export interface ClusterBusOptions extends Omit<
   RedisLinkOptions,
   'commands' | 'listening' | 'names' | 'metrics' | 'countsReceivers' | 'paces' | 'consumption'
 > {
-  /** Some of the cluster, which are asked for the others. */
+  /** Some nodes of the cluster, which are asked for the others. */
   readonly nodes: readonly Address[];
   readonly connect: ConnectNode;
   /** Topics whose channels are spread over several slots. They have no history. */
@@ -38,10 +38,10 @@ export interface ClusterBusOptions extends Omit<
   readonly metrics: Metrics;
 }
 
-/** The word of the slot of announcements; Kafka's topic names have no `@`. */
+/** The word that gives the slot of announcements. Kafka's topic names have no `@`. */
 const ANNOUNCEMENTS = '@revocations';
 
-/** A topic's first chunk waits for its link for so long, then it is tried again as any other. */
+/** How long a topic's first chunk waits for its link. After that it is tried again like any other. */
 const FIRST_LINK_MS = 5_000;
 const LOOK_MS = 20;
 
@@ -51,10 +51,10 @@ interface TopicLink {
 }
 
 /**
- * The bus between pods over a Redis Cluster. All that belongs to a topic is in one slot, so that one node has its channels,
- * its version and its history, and runs its transactions and scripts; a topic that is spread has several such places, each
- * with channels and a version of its own. Each place has a link to its node; links to one node share the two connections to
- * it. When the slot moves, or its master is replaced, a link loses its node and gets another, as a single Redis does in a
+ * The bus between pods over a Redis Cluster. Everything of a topic is in one slot, so one node has its channels, version
+ * and history, and runs its transactions and scripts. A topic that is spread has several such places, each with its own
+ * channels and version. Each place has a link to its node; links to the same node share the two connections to it. When a
+ * slot moves, or its master is replaced, the link loses its node and gets another one, as with a single Redis in a
  * failover.
  */
 export class ClusterBus implements Bus {
@@ -70,7 +70,7 @@ export class ClusterBus implements Bus {
   #histories: ReadonlyMap<string, HistorySettings>;
   /** The places of channels that are joined or being joined, by the channels' names on this pod. */
   readonly #joined = new Map<string, Place>();
-  /** Topics that are spread, and of which a gap is told at the end of this turn: a node that is lost concerns several places. */
+  /** Spread topics with a gap to report, once, at the end of this turn: a lost node affects several places of a topic. */
   readonly #gaps = new Set<string>();
   #onGap: GapListener = () => undefined;
   #onDeaf: (isDeaf: boolean) => void = () => undefined;
@@ -279,7 +279,7 @@ export class ClusterBus implements Bus {
     return new Map(settings === undefined ? [] : [[topic, settings]]);
   }
 
-  /** Consumption for the bus of one topic, by the names of its channels in Redis. */
+  /** The consumption of one topic, with its channels named as in Redis. */
   #consumptionOf(topic: string | undefined): Consumption | undefined {
     const consumption = this.#consumption;
     if (consumption === undefined || topic === undefined) return undefined;
@@ -311,7 +311,7 @@ export class ClusterBus implements Bus {
     return link;
   }
 
-  /** The link of a place of the topic, which is given some time to connect if it is new. */
+  /** Returns the link of one place of the topic. A new link gets some time to connect first. */
   async #reached(topic: string, word: string): Promise<RedisLink> {
     const link = this.#link(topic, word);
     const began = this.#clock.now();
@@ -331,7 +331,7 @@ export class ClusterBus implements Bus {
     const slot = slotOf(word);
     const link = new RedisLink({
       ...this.#options,
-      // A slot that has gone and come back has lost its listeners, while others keep the connection busy.
+      // A slot that moves away and back loses its listeners, while other slots keep the connection busy.
       countsReceivers: true,
       histories,
       paces: this.#paces,

@@ -14,7 +14,7 @@ interface ClusterNodeOptions {
   readonly log: Log;
 }
 
-/** A node that does not tell its view for so long is not waited for. */
+/** How long to wait for the view of a node. */
 const VIEW_TIMEOUT_MS = 1_000;
 
 /** A master of the cluster, and this pod's two connections to it. */
@@ -43,7 +43,7 @@ export class ClusterNode {
     this.listening.stop();
   }
 
-  /** @throws if there is no connection, or the node does not know at present */
+  /** @throws if there is no connection, or the node has no view at present */
   async view(): Promise<ClusterView> {
     const replies = withTimeout(this.commands.connection.send(VIEW), VIEW_TIMEOUT_MS, () => {
       throw new Error(`no reply within ${VIEW_TIMEOUT_MS} ms`);

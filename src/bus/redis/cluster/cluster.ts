@@ -14,27 +14,27 @@ interface ClusterOptions {
   readonly clock: Clock;
 }
 
-/** Told which node serves its slot. */
+/** Is notified which node serves its slot. */
 export interface SlotFollower {
   readonly slot: number;
-  /** Undefined if none does. */
+  /** Undefined: no node serves the slot. */
   moveTo(node: ClusterNode | undefined): void;
 }
 
-/** Changes that no reply tells, such as a master that hangs and is replaced, are noticed so soon. */
+/** How soon a change is noticed that no reply reveals, such as the replacement of a master that hangs. */
 const LOOK_MS = 1_000;
 
-/** Between two looks while something changes. */
+/** The pause between two looks while something changes. */
 const LOOK_AGAIN_MS = 100;
 
-/** There is no node to ask. Why a node is out of reach is logged by its connections. */
+/** There is no node to ask. The connections of a node log why it is out of reach. */
 class NotConnected extends Error {
   constructor(addresses: readonly string[]) {
     super(`expected a connection to one of ${addresses.toSorted().join(', ')}, got none`);
   }
 }
 
-/** The cluster as its nodes see it: which of them serves a slot. Slots are followed as they move. */
+/** The cluster as its nodes see it: which of them serves a slot. It notifies followers of a slot when the slot moves. */
 export class Cluster {
   readonly #options: ClusterOptions;
   /** By address: the masters of the present view; until one of them is reached, also the nodes that were asked before. */
@@ -42,7 +42,7 @@ export class Cluster {
   #view: ClusterView | undefined;
   readonly #followers = new Map<SlotFollower, ClusterNode | undefined>();
   readonly #stopping = new AbortController();
-  /** Aborts when a look is wanted before its time. */
+  /** Aborts when a look must not wait for its time. */
   #pause = new AbortController();
 
   constructor(options: ClusterOptions) {
@@ -59,7 +59,7 @@ export class Cluster {
     for (const node of this.#nodes.values()) node.stop();
   }
 
-  /** `moveTo` is called at once if the node is known, and whenever it is another one. */
+  /** Calls `moveTo` at once if the node is known, and whenever another node serves the slot. */
   follow(follower: SlotFollower): void {
     this.#followers.set(follower, undefined);
     this.#place(follower);
@@ -69,7 +69,7 @@ export class Cluster {
     this.#followers.delete(follower);
   }
 
-  /** Something shows that slots have moved, or that a node is away. */
+  /** Looks soon: something shows that slots have moved, or that a node is down. */
   look(): void {
     this.#pause.abort();
   }
@@ -86,7 +86,7 @@ export class Cluster {
         told = undefined;
       } catch (thrown) {
         const reason = messageOf(thrown);
-        // At the start, that no node is connected is no news: each has a line of its own when it is out of reach.
+        // At the start, missing connections are no news: each node that is out of reach logs its own line.
         const isNews = this.#view !== undefined || !(thrown instanceof NotConnected);
         if (reason !== told && isNews) log.warn({ reason }, 'no node tells who serves the slots');
         told = reason;
@@ -97,14 +97,14 @@ export class Cluster {
     }
   }
 
-  /** @throws if no node tells */
+  /** @throws if no node returns a view */
   async #present(): Promise<ClusterView> {
     const connected = [...this.#nodes.values()].filter(({ commands }) => commands.isReady);
     const asked = await Promise.allSettled(connected.map((node) => node.view()));
     const view = latest(asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
     if (view !== undefined) return view;
     const [refused] = asked.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    // All masters may have been replaced, one by one: those that are set may know the others.
+    // All masters may have been replaced, one by one. The configured nodes may know the new ones.
     if (!this.#stopping.signal.aborted)
       this.#use([...[...this.#nodes.values()].map((n) => n.address), ...this.#options.nodes]);
     throw refused instanceof Error ? refused : new NotConnected([...this.#nodes.keys()]);
@@ -116,13 +116,13 @@ export class Cluster {
     const masters = view.ranges.map(({ master }) => master);
     const before = this.#nodes;
     const isReached = masters.some((master) => before.get(keyOfAddress(master))?.commands.isReady);
-    // Nodes may announce addresses that lead nowhere: until one does, those that were asked are asked again.
+    // Nodes may announce addresses out of reach. Until one is reached, those asked before are asked again.
     this.#use(isReached ? masters : [...masters, ...[...before.values()].map(({ address }) => address)]);
     for (const follower of this.#followers.keys()) this.#place(follower);
     for (const [key, node] of before) if (!this.#nodes.has(key)) node.stop();
   }
 
-  /** Connects to these nodes; those of before that are not among them are left to the caller. */
+  /** Connects to these nodes. Former nodes that are not among them are left to the caller. */
   #use(addresses: readonly Address[]): void {
     const { connect, log } = this.#options;
     const before = this.#nodes;

@@ -5,7 +5,7 @@ interface Followable {
   stop(): void;
 }
 
-/** A connection that several slots use: each is told when it is made, and when it is lost. */
+/** A connection that several slots use. It notifies each of them when it is made, and when it is lost. */
 export class Followed<T extends Followable> {
   readonly connection: T;
   readonly #followers = new Set<ConnectionListener>();

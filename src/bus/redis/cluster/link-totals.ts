@@ -16,7 +16,7 @@ export class LinkTotals {
     this.#metrics = metrics;
   }
 
-  /** @returns what one link counts by */
+  /** @returns the metrics of one link */
   ofLink(): LinkMetrics {
     const { publishes, redisNotMaster, missedRead } = this.#metrics;
     const link = {};
@@ -38,7 +38,7 @@ export class LinkTotals {
     this.#metrics.busConnected.set({ connection }, disconnected.size === 0 ? 1 : 0);
   }
 
-  /** A node that is lost is so for all links to it in one turn. */
+  /** Counts a lost node once: all links to it are lost in the same turn of the event loop. */
   #countOutage(): void {
     if (this.#isCounting) return;
     this.#isCounting = true;

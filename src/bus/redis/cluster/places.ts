@@ -9,7 +9,7 @@ export interface Place {
   readonly channel: string;
 }
 
-/** What is in one place. */
+/** The items in one place. */
 interface Part<T> {
   readonly word: string;
   readonly all: T[];
@@ -18,17 +18,17 @@ interface Part<T> {
 }
 
 /**
- * Places of one topic that is spread. They are evenly spaced over the slots, so that 2, 3, 4, 6 or 12 masters with as many
- * slots each have as many of them each.
+ * The number of places of a spread topic. They are evenly spaced over the slots, so that 2, 3, 4, 6 or 12 masters with
+ * equal numbers of slots get equal numbers of places.
  */
 const PLACES = 12;
 
-/** So far from the middle of its twelfth of the slots a place may be: the nearer, the longer a word for it is looked for. */
+/** How far a place may be from the middle of its twelfth of the slots. A lower value takes a longer search for a word. */
 const TOLERANCE = 64;
 
 /**
- * In which slots the channels of topics are: all of a topic in that of its name, those of a topic that is spread in twelve,
- * each channel in one of them for ever. Kafka's topic names have no `/`.
+ * Assigns channels to slots. All channels of a topic are in the slot of its name; those of a spread topic are in twelve
+ * slots, each channel always in the same one. Kafka's topic names have no `/`.
  */
 export class Places {
   readonly #prefix: string;
@@ -54,7 +54,7 @@ export class Places {
     return known;
   }
 
-  /** The word stands in braces, which make its slot that of the channel: `<prefix>{<word>}…`. */
+  /** The channel's name has the word in braces, which puts it into the word's slot: `<prefix>{<word>}…`. */
   of(topic: string, channel: string): Place {
     const words = this.wordsOf(topic);
     const word = (words.length > 1 ? words[slotOf(channel) % words.length] : undefined) ?? topic;
@@ -64,7 +64,7 @@ export class Places {
     return { topic, word, channel: `${this.#prefix}{${word}}${rest}` };
   }
 
-  /** What is in each place of the topic, in its order. */
+  /** Groups the items by the place of their channels, in order. */
   parts<T>(topic: string, all: readonly T[], channelOf: (one: T) => string): readonly Part<T>[] {
     const parts = new Map<string, Part<T>>();
     for (const one of all) {

@@ -6,7 +6,7 @@ const SCRIPTS = new Map(
   [APPEND, INTEREST, JOIN, PUBLISH_ON_ALL].map((script) => [script, shardedScript(script)]),
 );
 
-/** Returns a cluster's command for the same: messages reach the nodes of one slot only, and subscribers are counted there. */
+/** Returns a cluster's equivalent of the command: it reaches, and counts subscribers on, only the nodes of one slot. */
 export function sharded(command: Command): Command {
   const [name, first = '', ...others] = command;
   switch (name) {

@@ -9,7 +9,7 @@ import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import { isElsewhere, sharded } from './sharded.ts';
 
-/** Commands to the node that serves a slot. When another node does, the connection counts as lost, and made again. */
+/** Commands to the node that serves a slot. When the slot moves, the connection counts as lost and made again. */
 export class SlotCommands implements CommandConnection {
   readonly slot: number;
   readonly #cluster: Cluster;

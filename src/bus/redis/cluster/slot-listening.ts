@@ -18,17 +18,17 @@ interface SlotListeningOptions {
 }
 
 /**
- * A node that is not heard for so long while channels are being joined is connected to again: its connection may have
- * become half open while none of this pod's slots were there, and so no heartbeat.
+ * If a node sends nothing for so long while channels are being joined, the pod connects to it again: the connection may
+ * have become half open while the node had none of this pod's slots, and so no heartbeat.
  */
 const STALLED_MS = 2_000;
 
-/** Between two attempts at what a node has refused, or could not do. */
+/** The pause before a command that a node has refused, or could not run, is tried again. */
 const AGAIN_MS = 200;
 
 /**
- * Listens to the channels of a slot, on the node that serves it. When another node does, or a connection is made again,
- * all channels are joined there before the connection counts as ready.
+ * Listens to the channels of a slot, on the node that serves it. When another node takes over the slot, or a connection is
+ * made again, all channels are joined there before the connection counts as ready.
  */
 export class SlotListening implements ListeningConnection {
   readonly slot: number;
@@ -38,8 +38,8 @@ export class SlotListening implements ListeningConnection {
   readonly #joined = new Set<string>();
   #node: ClusterNode | undefined;
   /**
-   * Aborts when the slot moves: the node that it has gone from may never answer, as no heartbeat notices there that a connection
-   * is half open. If the slot comes back, that node has unsubscribed its channels.
+   * Aborts when the slot moves. The former node may never answer, as there no heartbeat detects a half-open connection any
+   * more. If the slot comes back, that node has unsubscribed the slot's channels.
    */
   #moving = patientController();
   #listener: ConnectionListener | undefined;
@@ -75,7 +75,7 @@ export class SlotListening implements ListeningConnection {
 
   moveTo(node: ClusterNode | undefined): void {
     const former = this.#node;
-    // A channel that is left because the connection is lost is left there.
+    // Before `#node` changes: a channel that is left because the connection is lost is left on the former node.
     former?.listening.unfollow(this.#follower);
     this.#node = node;
     this.#moving.abort();
@@ -146,7 +146,7 @@ export class SlotListening implements ListeningConnection {
     return this.#node?.listening.connection.bytesRead ?? 0;
   }
 
-  /** The connection to the node is made: the channels are joined there. */
+  /** Joins the channels on the node, as the connection to it is made. */
   async #prepare(): Promise<void> {
     const node = this.#node;
     if (node === undefined) return;
@@ -230,7 +230,7 @@ export class SlotListening implements ListeningConnection {
   }
 }
 
-/** Its signal may be waited for by all channels at once that are being joined. */
+/** All channels that are being joined may wait for its signal at once. */
 function patientController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

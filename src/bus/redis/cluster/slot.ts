@@ -1,6 +1,6 @@
 export const SLOTS = 16_384;
 
-/** CRC16 of XMODEM, as Redis Cluster has it. */
+/** CRC16 (XMODEM), as Redis Cluster uses it. */
 const POLYNOMIAL = 0x1021;
 
 const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {

@@ -1,7 +1,7 @@
 import type { Address } from '../access.ts';
 import { valueOf, type Command, type Reply } from '../connection.ts';
 
-/** What a node of the cluster knows of it. */
+/** What a node knows about its cluster. */
 export interface ClusterView {
   /** Higher after each failover, and after the first of several slots that have moved to one node. */
   readonly epoch: number;
@@ -28,8 +28,8 @@ type SlotsReply = readonly (readonly [
 
 /**
  * @param replies to `VIEW`
- * @param asked the node, which leaves out its own host where it does not know it
- * @throws if the node has no view, or finds that the cluster is down
+ * @param asked the node that replied, which leaves out its own host if it does not know it
+ * @throws if the node has no view, or considers the cluster down
  */
 export function viewOf(replies: readonly Reply[], asked: Address): ClusterView {
   const info = String(valueOf(replies[0]));
@@ -48,8 +48,8 @@ export function masterOf({ ranges }: ClusterView, slot: number): Address | undef
 }
 
 /**
- * The latest of several views: nodes learn of changes one by one. Among those with one epoch it may be that of a node which
- * is yet to learn of a slot: the node that has served it says so, and all are asked again, until they agree.
+ * The latest of several views: nodes learn of changes one by one. With equal epochs, it may be the view of a node that has
+ * not learned yet that a slot has moved. The slot's former node then replies so, and all are asked again, until they agree.
  */
 export function latest(views: readonly ClusterView[]): ClusterView | undefined {
   return views.toSorted((one, other) => other.epoch - one.epoch)[0];

@@ -19,17 +19,17 @@ interface ClientCredentialsOptions {
   readonly now: () => number;
 }
 
-/** Shorter than what kafkajs gives an authentication. */
+/** Shorter than the time that kafkajs allows for an authentication. */
 const TIMEOUT_MS = 5_000;
 
 const MAX_BYTES = 262_144;
 const SHOWN_CHARACTERS = 300;
 
-/** Answers that the endpoint may not give the next time, beside all of 500 and above. */
+/** Statuses that the endpoint may not return the next time, besides all of 500 and above. */
 const TEMPORARY = new Set([408, 425, 429]);
 
 /**
- * Asks a token endpoint by client credentials (RFC 6749, 4.4).
+ * Gets a token from an endpoint with client credentials (RFC 6749, 4.4).
  *
  * @throws TokenUnavailable, or SluiceError BAD_SETTINGS if the secret's file is not what it must be
  */
@@ -40,7 +40,7 @@ export async function issueToken(options: ClientCredentialsOptions): Promise<Iss
   const { status, body } = await exchange(url, request, timeoutMs);
   const answer = fieldsOf(body);
   if (status !== 200) {
-    // Some endpoints say what they were sent.
+    // Some endpoints repeat what they were sent.
     const secret = options.clientSecret();
     const reason = [answer['error'], answer['error_description']]
       .filter((text) => typeof text === 'string')
@@ -53,7 +53,7 @@ export async function issueToken(options: ClientCredentialsOptions): Promise<Iss
     throw unavailable('an answer without access_token', { retriable: false });
   if (String(type).toLowerCase() !== 'bearer')
     throw unavailable(`one of type ${String(type)}`, { retriable: false });
-  // Without either it is not known how long it is valid, so that each connection gets one of its own.
+  // Without either, it is unknown how long the token is valid, so each connection gets its own.
   const life = Number(seconds ?? 0) * 1_000;
   return {
     value,
@@ -96,7 +96,7 @@ async function exchange(
   }
 }
 
-/** What `fetch` throws has its reason in `cause`; where it has tried several addresses, in a code. */
+/** An error of `fetch` has its reason in `cause`; if it has tried several addresses, only in a code there. */
 function reasonOf(thrown: unknown): string {
   const cause =
     thrown instanceof Error ? (thrown.cause as (Error & { code?: string }) | undefined) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Who the gateway is to brokers, and how it knows them, for any Kafka client. A driver asks for each connection anew, since
- * files are read when it asks: what has been replaced is in use from the next connection on.
+ * How the gateway authenticates itself to brokers, and verifies them, for any Kafka client. A driver asks anew for each
+ * connection, and files are read when it asks: a replaced file is in use from the next connection on.
  */
 export interface KafkaCredentials {
   /** Undefined: connections without TLS. @throws SluiceError BAD_SETTINGS if a file is not what it must be */
@@ -33,7 +33,7 @@ export interface TokenCredentials {
   /** SASL extensions, which go with each token. */
   readonly extensions: Readonly<Record<string, string>>;
   /**
-   * One that is still valid for long enough to be worth a connection, if the issuer has told how long that is.
+   * Returns a token that is valid for long enough to be worth a connection, if the issuer has told its lifetime.
    *
    * Rejects with TokenUnavailable, or with SluiceError BAD_SETTINGS if a file is not what it must be.
    */

@@ -45,7 +45,7 @@ interface CredentialsOptions {
 export function kafkaCredentials(options: CredentialsOptions): KafkaCredentials {
   const { settings } = options;
   const tls = tlsFiles(settings);
-  // A pod with a wrong mount should not start, in place of trying again and again.
+  // A pod with a wrong mount should fail at the start, rather than try again and again.
   tls?.();
   return { tls, sasl: saslOf(options) };
 }
@@ -93,7 +93,7 @@ function mskToken({ settings, log, now }: CredentialsOptions): () => Promise<str
   return () => token.get();
 }
 
-/** Reads a setting or the file beside it, which has a text in it at the start. */
+/** Reads a setting or the file beside it, which must not be empty at the start. */
 function secretOf(
   settings: CredentialsSettings,
   name: 'KAFKA_SASL_USERNAME' | 'KAFKA_SASL_PASSWORD' | 'KAFKA_OAUTH_CLIENT_SECRET',

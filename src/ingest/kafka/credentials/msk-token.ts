@@ -8,7 +8,7 @@ import { TokenUnavailable } from './token-unavailable.ts';
 /** Not among the gateway's dependencies: it brings AWS's SDK, some 20 MB. */
 const PACKAGE = 'aws-msk-iam-sasl-signer-js';
 
-/** What is used of it. */
+/** The part of the package that is used. */
 interface Signer {
   /** Signs with the credentials that AWS's SDK finds: variables, a service account's role, a pod identity, the machine's. */
   generateAuthToken(options: { readonly region: string }): Promise<{
@@ -18,14 +18,14 @@ interface Signer {
   }>;
 }
 
-/** Shorter than what kafkajs gives an authentication. */
+/** Shorter than the time that kafkajs allows for an authentication. */
 const TIMEOUT_MS = 8_000;
 
 const SHOWN_CHARACTERS = 300;
 
 /**
  * @param timeoutMs how long a signature may take, with the requests for credentials
- * @returns what signs a token that brokers of Amazon MSK take by OAUTHBEARER, and rejects with TokenUnavailable
+ * @returns a function that signs a token for OAUTHBEARER with brokers of Amazon MSK, and rejects with TokenUnavailable
  * @throws SluiceError MISSING_PACKAGE
  */
 export function mskTokens(region: string, timeoutMs = TIMEOUT_MS): () => Promise<IssuedToken> {
@@ -48,7 +48,7 @@ export function mskTokens(region: string, timeoutMs = TIMEOUT_MS): () => Promise
   };
 }
 
-/** Whether AWS, which has answered or has not been asked, would say the same again: no credentials, no such role. */
+/** Whether another attempt would fail alike, as AWS refused, or could not be asked: no credentials, no such role. */
 function isOwnFault(thrown: unknown): boolean {
   const { name, code, $fault } = thrown as Error & { readonly code?: string; readonly $fault?: string };
   return name === 'CredentialsProviderError' || code === 'ENOENT' || $fault === 'client';

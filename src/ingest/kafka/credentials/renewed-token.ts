@@ -15,13 +15,13 @@ interface RenewedTokenOptions {
 }
 
 /**
- * A token is renewed when a fifth of its life is left. Brokers may end a connection with the token that it was made with,
- * and drivers authenticate again some seconds before, by when there must be a new one.
+ * A token is renewed when a fifth of its life is left. Brokers may end a connection when its token expires. Drivers
+ * authenticate again some seconds before, and need a new token by then.
  */
 const LEFT = 1 / 5;
 const LEAST_LEFT_MS = 30_000;
 
-/** But not before half of its life is over. */
+/** A token is not renewed before half of its life is over. */
 const MOST_LEFT = 1 / 2;
 
 /** The token of an issuer, shared by all connections. */
@@ -36,7 +36,7 @@ export class RenewedToken {
     this.#options = options;
   }
 
-  /** One request to the issuer at a time, for all connections that wait for it. */
+  /** Returns a valid token. All connections that wait for one share one request to the issuer. */
   get(): Promise<string> {
     const current = this.#current;
     if (current !== undefined && this.#options.now() < this.#renewAt) return Promise.resolve(current.value);

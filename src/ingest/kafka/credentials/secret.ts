@@ -2,9 +2,9 @@ import { secretIn } from '../../../config/credential-files.ts';
 import type { Config } from '../../../config/settings.ts';
 
 /**
- * @param value is used without a file
- * @param setting that names the file
- * @returns what gives the secret as it is now: it reads the file, and throws SluiceError BAD_SETTINGS if it can't
+ * @param value the secret, if there is no file
+ * @param setting the setting that names the file
+ * @returns a function that returns the present secret: it reads the file, and throws SluiceError BAD_SETTINGS if it can't
  */
 export function secret<Value extends string | undefined>(
   value: Value,

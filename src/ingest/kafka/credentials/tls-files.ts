@@ -10,7 +10,7 @@ type TlsSettings = Pick<
   'KAFKA_TLS' | 'KAFKA_CA' | 'KAFKA_CERT' | 'KAFKA_KEY' | 'KAFKA_KEY_PASSPHRASE' | 'KAFKA_KEY_PASSPHRASE_FILE'
 >;
 
-/** What is read from the files each time it is asked for, and tried out before it is given. */
+/** Returns a function that reads the files at each call, and tries out what it has read. */
 export function tlsFiles(settings: TlsSettings): KafkaCredentials['tls'] {
   const { KAFKA_TLS, KAFKA_CA: caFile, KAFKA_CERT: certFile, KAFKA_KEY: keyFile } = settings;
   if (!KAFKA_TLS) return undefined;

@@ -2,19 +2,19 @@ import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { TlsCredentials } from './credentials.ts';
 
-/** What a socket of TLS fails with; `reason` is OpenSSL's. */
+/** The error of a TLS socket; `reason` is OpenSSL's. */
 type SocketError = NodeJS.ErrnoException & { readonly reason?: string };
 
-/** How messages of connections begin that TLS is in the way of. */
+/** The beginning of messages about connections that fail because of TLS. */
 export const NO_TLS = 'no TLS connection: ';
 
-/** Alerts by which a server tells that it does not take the client's certificate, or wants one. */
+/** Alerts with which a server refuses the client's certificate, or demands one. */
 const ABOUT_CERTIFICATE = /ALERT.*(CERTIFICATE|UNKNOWN_CA)/;
 
 /**
- * Why two peers do not come together over TLS, in the words of the settings.
+ * Says why two peers can't connect over TLS, in the words of the settings.
  *
- * @returns undefined if it is another error, such as a lost connection, which another attempt may not meet
+ * @returns undefined for another error, such as a lost connection, after which another attempt may succeed
  */
 export function tlsRefusal(
   { message, code = '', reason = message }: SocketError,
@@ -37,7 +37,7 @@ export function tlsRefusal(
 
 function shown(cert: string | undefined): string {
   if (cert === undefined) return 'none (KAFKA_CERT)';
-  // Node.js has no subject of a certificate without one, as those of SPIFFE are, against its types.
+  // Contrary to its types, Node.js has no `subject` for a certificate without one, such as those of SPIFFE.
   const { subject, subjectAltName, validTo } = new X509Certificate(cert) as Partial<X509Certificate>;
   const name = (subject ?? subjectAltName)?.replaceAll('\n', ', ') ?? 'no name';
   return `that of KAFKA_CERT, for ${name}, valid until ${validTo}`;

@@ -4,7 +4,7 @@ import { TokenUnavailable } from './token-unavailable.ts';
 
 const SETTING = 'KAFKA_OAUTH_TOKEN_FILE';
 
-/** @returns what gives the token that is in the file then */
+/** @returns a function that returns the token that is in the file at the call */
 export function tokenFile(file: string, now: () => number): () => Promise<string> {
   const text = secret(undefined, SETTING, file);
   return async () => {

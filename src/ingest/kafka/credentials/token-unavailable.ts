@@ -1,6 +1,6 @@
 /** There is no token to show to brokers. */
 export class TokenUnavailable extends Error {
-  /** Whether its source may have one later without anyone doing anything. */
+  /** Whether the source may have a token later without anyone doing anything. */
   readonly retriable: boolean;
 
   constructor(

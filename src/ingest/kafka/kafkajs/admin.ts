@@ -15,7 +15,7 @@ export function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<
 }
 
 /**
- * What a topic holds at the moment, up to the first transaction that is still open.
+ * Returns the offsets that a topic holds at the moment, up to the first transaction that is still open.
  *
  * @param from by partition, the offset to begin at
  */
@@ -58,7 +58,7 @@ export function forgetGroup(kafka: Kafka, groupId: string): Promise<boolean> {
   });
 }
 
-/** What a broker says of a group that it does not know as one of the classic protocol. */
+/** The state that a broker reports of a group that it does not know under the classic protocol. */
 const NOT_CLASSIC = 'Dead';
 const NO_OFFSET = '-1';
 
@@ -73,7 +73,7 @@ export function describeGroup(
     const texts = positions.filter(({ offset }) => offset !== NO_OFFSET).map(({ metadata }) => metadata);
     const { groups } = await admin.describeGroups([groupId]);
     const [group] = groups;
-    // One that has positions and is not known is of the protocol of KIP-848, whose members kafkajs can't ask for.
+    // An unknown group with positions uses the protocol of KIP-848: kafkajs can't ask for its members.
     const mayHaveMembers = group?.state === NOT_CLASSIC && texts.length > 0;
     return { hasMembers: mayHaveMembers || (group?.members.length ?? 0) > 0, texts };
   });

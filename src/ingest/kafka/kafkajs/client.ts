@@ -33,7 +33,7 @@ export function kafkaFactory(
     logLevel: kafkaLogLevel(log),
     logCreator: kafkaLogCreator(log, isReached),
   };
-  // kafkajs keeps state in what `sasl` is.
+  // kafkajs keeps state in the `sasl` object.
   return (retry) =>
     new kafkajs.Kafka({
       ...options,

@@ -41,7 +41,7 @@ export class DeadLetterProducer implements StoppableSink {
   }
 }
 
-/** Letters of one partition go to one partition, also those with different keys: a replay sends them back in their order. */
+/** Letters of one partition go to one partition, even with different keys: a replay sends them back in their order. */
 const byOrigin: ICustomPartitioner = () => {
   const byKey = kafkajs.Partitioners.DefaultPartitioner();
   return (all) => {

@@ -30,7 +30,7 @@ export class KafkajsDriver implements KafkaDriver {
   }
 
   async missingTopics(wanted: readonly string[]): Promise<string[]> {
-    // Until it is reached each broker is tried once: who asks tries again, and says why none has been.
+    // Until Kafka is reached, each broker is tried once: the caller tries again, and logs why none was reached.
     const retry = this.#isReached ? undefined : { retries: this.#connection.brokers.length - 1 };
     const missing = await missingTopics(this.#kafka(retry), wanted);
     this.#isReached = true;

@@ -11,7 +11,7 @@ export function isRetriable(error: unknown): boolean {
   return error instanceof kafkajs.KafkaJSError && error.retriable;
 }
 
-/** kafkajs tries such connections again as it does all. */
+/** kafkajs tries such connections again, like all others. */
 function isRefused(error: Error & { readonly code?: unknown }): boolean {
   return error.code === TLS_REFUSED || (error.cause instanceof Error && isRefused(error.cause));
 }

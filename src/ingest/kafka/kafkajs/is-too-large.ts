@@ -1,6 +1,6 @@
 import kafkajs from '#kafkajs';
 
-/** Whether a broker has refused records because the topic takes no larger ones, or no more of them together. */
+/** Whether a broker has refused records as too large for the topic, one of them or all together. */
 export function isTooLarge(thrown: unknown): boolean {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
   return (

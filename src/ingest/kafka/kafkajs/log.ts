@@ -5,12 +5,12 @@ import { NO_TLS } from '../credentials/tls-refusal.ts';
 /** Fields of kafkajs's log entries that are worth a line. Its others hold payloads, stacks and whole assignments. */
 const FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];
 
-/** What brokers answer to every heartbeat while pods come and go: no fault, and the consumer joins anew. */
+/** The answer of brokers to each heartbeat while pods come and go. It is no fault: the consumer joins anew. */
 const REBALANCING = 'The group is rebalancing, so a rejoin is needed';
 
 /**
- * What kafkajs tells of a connection that brokers refuse, or for which a secret or token is not to be had, by several
- * lines for each attempt, and then throws: what has asked for the connection logs it, once.
+ * Messages about a connection that brokers refuse, or for which there is no secret or token. kafkajs logs several of them
+ * for each attempt, and then throws: the caller logs the error, once.
  */
 const REFUSED = new RegExp(
   `${NO_TLS}|SASL .* authentication failed|Response SaslAuthenticate|\\bKAFKA_[A-Z_]+: expected`,
@@ -20,7 +20,7 @@ const REFUSED = new RegExp(
  * Sends kafkajs's log through the gateway's. Its level INFO is about its own workings, and becomes debug; KafkaSource logs
  * what an operator needs of it.
  *
- * @param isReached whether brokers have answered: until then what has asked them logs why they have not, once
+ * @param isReached whether brokers have answered: until then the caller logs why they have not, once
  */
 export function kafkaLogCreator(log: Log, isReached = () => true): logCreator {
   return () => (entry) => {

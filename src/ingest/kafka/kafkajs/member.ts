@@ -5,8 +5,8 @@ import { KafkajsBatch } from './record-batch.ts';
 import type { StartPositions } from '../start-positions.ts';
 
 /**
- * kafkajs makes objects of all that a fetch brings at once, and they outlive young generations while chunk after chunk
- * is published: with its default of 1 MiB an event takes 15 % more CPU. A single message may be larger.
+ * kafkajs makes objects of a whole fetch at once, and they outlive the young generation while chunk after chunk is
+ * published: with its default of 1 MiB an event takes 15 % more CPU. A single message may be larger.
  */
 const FETCHED_BYTES = 256 * 1024;
 
@@ -21,12 +21,12 @@ export class KafkajsMember implements GroupMember {
   #assigned: Assignment = {};
   #isConsuming = false;
   #isJoined = false;
-  /** When the last request of a heartbeat was sent that has been answered: ms since 1970. */
+  /** When the last heartbeat request that was answered was sent: ms since 1970. */
   #beatAt = -Infinity;
   confirmedAt = -Infinity;
   #stopped = false;
 
-  /** @param rack of the pod; undefined: it is fetched from leaders */
+  /** @param rack of the pod; undefined: the member fetches from leaders */
   constructor(kafka: Kafka, rack: string | undefined, starts: StartPositions, options: MemberOptions) {
     this.#options = options;
     this.#starts = starts;
@@ -42,7 +42,7 @@ export class KafkajsMember implements GroupMember {
       maxWaitTimeInMs: timing.fetchWaitMs,
       metadataMaxAge: timing.metadataMaxAgeMs,
       maxBytesPerPartition: FETCHED_BYTES,
-      // For every error: KafkaSource replaces a crashed consumer.
+      // Does not restart after any error: KafkaSource replaces a crashed consumer.
       retry: { retries: 5, restartOnFailure: () => Promise.resolve(false) },
     });
   }
@@ -59,7 +59,7 @@ export class KafkajsMember implements GroupMember {
     });
     this.#consumer.on(HEARTBEAT, () => (this.confirmedAt = this.#beatAt));
     this.#consumer.on(REBALANCING, () => (this.#isJoined = false));
-    // Called in the course of the join, before anything is fetched.
+    // Called during the join, before anything is fetched.
     this.#consumer.on(GROUP_JOIN, ({ payload }) => {
       this.#generation += 1;
       this.#isJoined = true;
@@ -114,8 +114,8 @@ export class KafkajsMember implements GroupMember {
   }
 
   /**
-   * Before anything that is fetched is committed: requests to one broker go over one connection, in order. If it fails, the
-   * next join does it.
+   * Commits positions again to name the bus, before any fetched record is committed: requests to one broker go over one
+   * connection, in order. If it fails, the next join does it.
    */
   #nameBus(): void {
     const unnamed = this.#positions.takeUnnamed();

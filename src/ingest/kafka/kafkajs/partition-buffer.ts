@@ -7,20 +7,20 @@ export interface PartitionRange {
   readonly partition: number;
   /** The first offset to read. */
   readonly start: number;
-  /** The offset behind the last one to read. It may be that of a transaction's marker, which is no record. */
+  /** The offset after the last one to read, which may be that of a transaction's marker, which is no record. */
   readonly end: number;
 }
 
-/** Kafka has answered nothing new for so long: longer than joining, and than all that kafkajs tries again by itself. */
+/** How long Kafka may answer nothing new: longer than a join takes, and than all retries of kafkajs itself. */
 const STALLED_MS = 60_000;
 
-/** What a consumer has fetched of one partition: at most one fetch that waits to be taken. */
+/** The records that a consumer has fetched of one partition: at most one fetch waits to be taken. */
 export class PartitionBuffer implements PartitionReader {
   readonly #range: PartitionRange;
   #records: readonly KafkaRecord[] = [];
   #position: number;
   #error: Error | undefined;
-  /** Wakes the one who waits for records, for the end, or for an error. */
+  /** Wakes the caller that waits for records, for the end, or for an error. */
   #wake: (() => void) | undefined;
   #resume: (() => void) | undefined;
 
@@ -46,7 +46,7 @@ export class PartitionBuffer implements PartitionReader {
    * Takes what was fetched.
    *
    * @param records may begin before the position, and go beyond the end
-   * @param position behind all that was fetched, transactions' markers among it
+   * @param position after all that was fetched, transactions' markers included
    */
   add(records: readonly KafkaRecord[], position: number): void {
     if (position <= this.#position) return;
@@ -57,7 +57,7 @@ export class PartitionBuffer implements PartitionReader {
     this.#wake?.();
   }
 
-  /** @param pause makes the consumer fetch nothing more of this partition until the function that it returns is called */
+  /** @param pause stops fetching from this partition until the function that it returns is called */
   pauseIfFull(pause: () => () => void): void {
     if (this.#records.length > 0 || this.isAtEnd) this.#resume ??= pause();
   }

@@ -10,11 +10,11 @@ interface DecidedTopic extends Decision {
   readonly counts: number[];
   /** By partition: leader epoch of the record before its position. */
   readonly epochs: (number | undefined)[];
-  /** Positions whose text does not name this pod's bus: they are committed again as they are, and then are no more here. */
+  /** Positions whose text does not name this pod's bus: they are committed again unchanged, and then removed here. */
   readonly unnamed: TopicPartitionOffsetAndMetadata[];
 }
 
-/** Where a consumer of kafkajs is in its partitions, and what it says of that with each commit. */
+/** The positions of a kafkajs consumer in its partitions, and the text that goes with each commit. */
 export class KafkajsPositions implements PositionPolicy {
   readonly #starts: StartPositions;
   readonly #options: Pick<MemberOptions, 'bus' | 'onPositionReset'>;
@@ -100,7 +100,7 @@ export class KafkajsPositions implements PositionPolicy {
     return this.#topics.get(topic)?.counts.length ?? 0;
   }
 
-  /** @returns positions to be committed again as they are, each once */
+  /** @returns positions to be committed again unchanged, each once */
   takeUnnamed(): readonly TopicPartitionOffsetAndMetadata[] {
     return [...this.#topics.values()].flatMap(({ unnamed }) => unnamed.splice(0));
   }

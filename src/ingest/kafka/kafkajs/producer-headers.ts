@@ -2,8 +2,8 @@ import type { IHeaders } from '#kafkajs';
 import type { RawHeaders } from '../../record.ts';
 
 /**
- * Headers as kafkajs can write them: it throws for one without a value, which other producers write, so that one becomes
- * empty.
+ * Returns headers as kafkajs can write them: it throws for a header without a value, which other producers write, so such a
+ * value becomes empty.
  */
 export function producerHeaders(headers: RawHeaders): IHeaders {
   const result: IHeaders = Object.create(null) as IHeaders;

@@ -3,7 +3,7 @@ import { logEpoch } from '../../../events/log-position.ts';
 import type { KafkaRecord } from '../../record.ts';
 import type { BadBatch, RecordBatch } from '../driver.ts';
 
-/** What kafkajs hands over for one partition, as the driver does. */
+/** A batch of kafkajs for one partition, in the form of the driver. */
 export class KafkajsBatch implements RecordBatch {
   readonly topic: string;
   readonly partition: number;
@@ -37,7 +37,7 @@ export class KafkajsBatch implements RecordBatch {
   }
 
   commit(nextOffset: number): Promise<void> {
-    // kafkajs wants the last one that is done with.
+    // kafkajs wants the last offset that was processed.
     this.#payload.resolveOffset(String(nextOffset - 1));
     return this.#payload.commitOffsetsIfNecessary(this.#payload.uncommittedOffsets());
   }
@@ -83,7 +83,7 @@ function recordOf(
   };
 }
 
-/** kafkajs hands it over, though its types don't say so. Messages of formats before record batches have none. */
+/** kafkajs hands the epoch over, though its types don't say so. Messages of formats before record batches have none. */
 function leaderEpochOf(message: KafkaMessage): number | undefined {
   const { batchContext } = message as { readonly batchContext?: { readonly partitionLeaderEpoch: number } };
   const epoch = batchContext?.partitionLeaderEpoch ?? -1;

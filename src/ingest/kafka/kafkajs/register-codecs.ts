@@ -2,7 +2,7 @@ import { crc32c } from '@node-rs/crc32';
 import kafkajs from '#kafkajs';
 import { CODECS, FetchUnpacking } from '../codecs.ts';
 
-/** Each fetch has one unpacking, by kafkajs's decoder of the response, in which several partitions may have batches. */
+/** The unpacking of each fetch, by kafkajs's decoder of its response, which may have batches of several partitions. */
 const fetches = new WeakMap<object, FetchUnpacking>();
 
 /** Lets kafkajs read record batches of all codecs that Kafka has, and verify their checksums. */
@@ -19,14 +19,14 @@ export function registerCodecs(): void {
   RecordBatchChecksum.crc32C = crc32c;
 }
 
-/** @param fetch undefined for messages of formats before record batches, which say not how many they are */
+/** @param fetch undefined for messages of formats before record batches, which do not say how many they are */
 async function unpack(type: number, bytes: Buffer, records = 0, fetch: object = {}): Promise<Buffer> {
   const codec = CODECS[type];
   if (codec === undefined) throw new Error(`expected a codec that Kafka has, got number ${type}`);
   const unpacking = fetches.get(fetch) ?? new FetchUnpacking();
   fetches.set(fetch, unpacking);
   const unpacked = await unpacking.unpack(codec, bytes, records);
-  // As a batch that is cut off, which kafkajs fetches again.
+  // Fails like a batch that is cut off, which kafkajs fetches again.
   if (unpacked === undefined)
     throw Object.assign(new Error('no room'), { name: 'KafkaJSPartialMessageError' });
   return unpacked;

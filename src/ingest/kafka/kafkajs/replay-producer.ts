@@ -67,7 +67,7 @@ function byTopic(messages: readonly ReplayMessage[]): TopicMessages[] {
   return [...result.values()];
 }
 
-/** A topic that was made anew may have fewer partitions; kafkajs would drop what is sent to one that it lacks. */
+/** A topic that was made anew may have fewer partitions; kafkajs would drop messages to a partition that it lacks. */
 const originalPartitioner: ICustomPartitioner = () => {
   const byKey = kafkajs.Partitioners.DefaultPartitioner();
   return (all) => {

@@ -4,13 +4,13 @@ import type { ISocketFactory } from '#kafkajs';
 import type { KafkaCredentials } from '../credentials/credentials.ts';
 import { NO_TLS, tlsRefusal } from '../credentials/tls-refusal.ts';
 
-/** The code of an error that no other attempt mends. */
+/** The code of an error that another attempt can't fix. */
 export const TLS_REFUSED = 'SLUICE_TLS_REFUSED';
 
 /** The same as in kafkajs's own socket factory. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** Connects with the certificates as they are then; kafkajs's own socket factory has them as they were at the start. */
+/** Connects with the present certificates; kafkajs's own socket factory has those of the start. */
 export function socketFactory(credentials: KafkaCredentials['tls']): ISocketFactory {
   return ({ host, port, onConnect }) => {
     const address = { host, port };
@@ -31,7 +31,7 @@ function secureSocket(
   const shown = credentials();
   const servername = net.isIP(address.host) === 0 ? { servername: address.host } : {};
   const socket = tls.connect({ ...address, ...servername, ...shown }, onConnect);
-  // Before kafkajs listens, which makes an error of its own of the message and the code.
+  // Listens before kafkajs does, which makes its own error from the message and the code.
   socket.on('error', (error) => {
     const refusal = tlsRefusal(error, socket, shown);
     if (refusal === undefined) return;

@@ -46,9 +46,9 @@ export class KafkajsTopicReader implements TopicReader {
     this.#consumer.on(CRASH, ({ payload }) => {
       for (const partition of this.partitions) partition.fail(payload.error);
     });
-    // In the course of the join, before anything is fetched: as nothing is committed, kafkajs would begin anew.
+    // During the join, before anything is fetched: as nothing is committed, kafkajs would begin anew.
     this.#consumer.on(GROUP_JOIN, () => this.#seek());
-    // It is all that kafkajs says of a fetch with nothing but transactions' markers, or records of aborted ones.
+    // The only event for a fetch that has only transactions' markers, or records of aborted transactions.
     this.#consumer.on(END_BATCH_PROCESS, ({ payload }) => {
       this.#partition(payload.partition)?.add([], Number(payload.lastOffset) + 1);
     });
@@ -77,7 +77,7 @@ export class KafkajsTopicReader implements TopicReader {
     const batch = new KafkajsBatch(payload, { topicId: undefined, resets: 0 }, () => true);
     const partition = this.#partition(batch.partition);
     if (partition === undefined) {
-      // It was added after the start.
+      // The partition was added after the start.
       batch.pause();
       return;
     }

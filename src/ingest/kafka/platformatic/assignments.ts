@@ -12,7 +12,7 @@ export interface SubscribedMember {
   readonly metadata: Buffer | null;
 }
 
-/** What a member tells of itself when it joins. */
+/** Encodes what a member says of itself when it joins. */
 export function encodeSubscription(topics: readonly string[]): Buffer {
   return Writer.create()
     .appendInt16(VERSION)
@@ -26,8 +26,8 @@ export function subscribedTopics(members: readonly SubscribedMember[]): string[]
 }
 
 /**
- * @param members of which one has a topic that others lack while the pods of a deployment are replaced
- * @param partitionsOf how many the topic has
+ * @param members some may have a topic that others lack, while the pods of a deployment are replaced
+ * @param partitionsOf returns how many partitions the topic has
  */
 export function assign(
   members: readonly SubscribedMember[],
@@ -46,7 +46,7 @@ export function assign(
   return [...assigned].map(([memberId, own]) => ({ memberId, assignment: encodeAssignment(own) }));
 }
 
-/** @param topics that this member asks for: of others it consumes nothing */
+/** @param topics that this member subscribes to: it consumes nothing of others */
 export function decodeAssignment(bytes: Buffer, topics: readonly string[]): Assignment {
   if (bytes.length === 0) return {};
   const reader = Reader.from(bytes);

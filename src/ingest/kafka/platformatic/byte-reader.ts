@@ -1,4 +1,4 @@
-/** Reads what Kafka's protocol is made of. @throws RangeError at the end of the bytes */
+/** Reads the primitive types of Kafka's protocol. @throws RangeError at the end of the bytes */
 export class ByteReader {
   position = 0;
   readonly #bytes: Buffer;
@@ -94,7 +94,7 @@ export class ByteReader {
     return byte;
   }
 
-  /** @returns where it was */
+  /** @returns the position before */
   #advance(length: number): number {
     const start = this.position;
     if (length < 0 || length > this.remaining) throw this.#ended(length);

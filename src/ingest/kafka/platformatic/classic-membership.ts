@@ -27,8 +27,8 @@ type JoinGroupResponse = ReturnType<typeof joinGroupV9.parseResponse>;
 const PROTOCOL_TYPE = 'consumer';
 
 /**
- * A member by Kafka's classic protocol: in a rebalance all members stop, join again, and one of them shares the partitions
- * out.
+ * A member under Kafka's classic protocol: in a rebalance all members stop and join again, and one of them assigns the
+ * partitions.
  */
 export class ClassicMembership implements Membership {
   readonly #options: MembershipOptions;
@@ -103,7 +103,7 @@ export class ClassicMembership implements Membership {
     const { cluster, groupId, topics, instanceId } = this.#options;
     let assignments: { memberId: string; assignment: Buffer }[] = [];
     if (joined.leader === this.#memberId && !joined.skipAssignment) {
-      // Another member may ask for one that is gone.
+      // Another member may ask for a topic that is gone.
       const layouts = await cluster.describe(subscribedTopics(joined.members));
       assignments = assign(joined.members, (topic) => layouts.get(topic)?.leaders.length ?? 0);
     }

@@ -5,7 +5,7 @@ import { Connections, type BrokerAddress } from './connections.ts';
 import { CODE, KafkaError } from './kafka-error.ts';
 
 export interface TopicLayout {
-  /** The id as kafkajs writes it: positions that one driver has committed are the other's, too. */
+  /** The id as kafkajs writes it: each driver can use positions that the other one has committed. */
   readonly topicId: string;
   /** The id as the protocol's package writes it. */
   readonly uuid: string;
@@ -21,7 +21,7 @@ interface ClusterOptions {
 /** The timeout of requests that are answered at once, or after the wait of a fetch. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Consumers see what is committed only. */
+/** Consumers see only committed records. */
 export const READ_COMMITTED = 1;
 
 /** Stands for an offset in place of a time. */
@@ -29,14 +29,14 @@ const TIMES = { beginning: -2n, end: -1n } as const;
 
 const GROUP = 0;
 
-/** Which brokers there are, and what they lead; its connections are for requests that are answered at once. */
+/** The brokers, and what they lead. The cluster's own connections are for requests that are answered at once. */
 export class Cluster {
   readonly #connection: KafkaConnection;
   readonly #options: Required<ClusterOptions>;
   readonly #connections: Connections;
   /** By node. */
   #brokers: ReadonlyMap<number, BrokerAddress> = new Map();
-  /** The one that has answered last what any can: others may hang. */
+  /** The broker that last answered a request that any broker can answer: others may hang. */
   #answered: BrokerAddress | undefined;
 
   constructor({ connection, onAnswer = () => undefined }: ClusterOptions) {
@@ -54,7 +54,7 @@ export class Cluster {
     return this.#connections;
   }
 
-  /** Further connections, for what waits. To be closed by the one who asks. */
+  /** Creates further connections, for requests that wait. The caller must close them. */
   connections(requestTimeoutMs = REQUEST_TIMEOUT_MS): Connections {
     return new Connections({ ...this.#options, requestTimeoutMs });
   }
@@ -83,7 +83,7 @@ export class Cluster {
     return found;
   }
 
-  /** @returns without those that do not exist, or that this user may not describe */
+  /** @returns all topics but those that do not exist, or that this user may not describe */
   async describe(names: readonly string[]): Promise<ReadonlyMap<string, TopicLayout>> {
     const { brokers, topics } = await this.#metadata(names);
     this.#brokers = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
@@ -99,7 +99,7 @@ export class Cluster {
     );
   }
 
-  /** @throws KafkaError, also while the broker makes the topic of groups, for their first one */
+  /** @throws KafkaError, also while the broker creates its topic of groups, for the first group */
   async coordinator(groupId: string): Promise<BrokerAddress> {
     const { coordinators } = await this.#any((broker) =>
       this.#connections.request(broker, 'finding the coordinator', findCoordinatorV4.api, GROUP, [groupId]),
@@ -109,7 +109,7 @@ export class Cluster {
     return { host: coordinator.host, port: coordinator.port };
   }
 
-  /** @returns by partition */
+  /** @returns offsets by partition */
   async offsets(
     topic: string,
     { leaders }: TopicLayout,
@@ -175,7 +175,7 @@ export class Cluster {
   }
 }
 
-/** @param broker `host:port`, of which the host may be an IPv6 address in brackets */
+/** @param broker `host:port`; the host may be an IPv6 address in brackets */
 function addressOf(broker: string): BrokerAddress {
   const at = broker.lastIndexOf(':');
   return { host: broker.slice(0, at).replace(/^\[(.*)\]$/, '$1'), port: Number(broker.slice(at + 1)) };

@@ -24,8 +24,8 @@ export interface ConnectionsOptions {
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * One connection to each broker. Kafka answers the requests of a connection in their order, so that what may wait long (a
- * fetch, a join) has its own `Connections`.
+ * One connection to each broker. Kafka answers the requests of a connection in order, so requests that may wait long (a
+ * fetch, a join) have their own `Connections`.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -86,7 +86,7 @@ export class Connections {
       this.#options.onAnswer();
       return response;
     } catch (thrown) {
-      // The client can't read what follows the answer to a request that it has given up.
+      // The client can't read what comes after the answer to a request that it has given up.
       if (thrown instanceof TimeoutError) void connection.close();
       const error = this.#refusals.get(connection) ?? kafkaError(thrown, doing);
       if (error.codes.length > 0) this.#options.onAnswer();
@@ -116,7 +116,7 @@ export class Connections {
     let connection: Connection | undefined;
     try {
       if (tls !== undefined) shown = tls();
-      // Its source may take longer than a connection, and is then to be named.
+      // The token's source may take longer than a connection, and then the error must name the source.
       const token = sasl?.mechanism === 'oauthbearer' ? await sasl.token() : undefined;
       connection = new Connection(clientId, {
         connectTimeout: connectTimeoutMs,
@@ -146,8 +146,8 @@ export class Connections {
 }
 
 /**
- * Resolves at once unless the connection authenticates again, as it does before its session with the broker ends: a broker
- * closes one over which anything else comes meanwhile.
+ * Resolves at once unless the connection is authenticating again, as it does before its session with the broker ends: a
+ * broker closes a connection that sends anything else meanwhile.
  */
 async function untilAuthenticated(connection: Connection): Promise<void> {
   while (connection.status === 'reauthenticating') {

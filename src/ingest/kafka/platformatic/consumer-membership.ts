@@ -21,23 +21,23 @@ const AWAY = -2;
 
 const HEARTBEAT = { key: 68, version: 1 };
 
-/** For one commit. */
+/** The most attempts for one commit, each with another epoch. */
 const MAX_EPOCHS = 5;
 
-/** A member that leaves waits for so long for its own join, without which the coordinator may know it afterwards. */
+/** How long a member that leaves waits for its own join: else the coordinator may still add it afterwards. */
 const LAST_JOIN_MS = 3_000;
 
 /**
- * A member by the protocol of KIP-848, by which the coordinator shares partitions out: with each heartbeat the member says
- * which partitions it has, and learns which it should have. It gives up what it should not have by joining again, and
- * another member has that then; partitions that stay where they are do not stand still.
+ * A member under the protocol of KIP-848, in which the coordinator assigns partitions: with each heartbeat the member says
+ * which partitions it has, and learns which it should have. It gives up the others by joining again, and then another
+ * member gets them; partitions that stay where they are do not stand still.
  */
 export class ConsumerMembership implements Membership {
   readonly #options: MembershipOptions;
   readonly #coordinator: GroupCoordinator;
   readonly #memberId = randomUUID();
   #epoch = JOINING;
-  /** What the coordinator believes this member to consume. */
+  /** What the coordinator believes that this member consumes. */
   #owned = NONE;
   #isSupported = false;
   #joining: Promise<unknown> = Promise.resolve();
@@ -101,7 +101,7 @@ export class ConsumerMembership implements Membership {
     return this.#coordinator.close();
   }
 
-  /** Says that it has given up what it should not have, and takes what comes, until both agree on what it has. */
+  /** Says that it has given up what it should not have, and takes what is assigned, until both sides agree. */
   async #join(): Promise<Assignment> {
     const { rebalanceTimeoutMs, heartbeatMs } = this.#options.timing;
     let waits = rebalanceTimeoutMs / heartbeatMs;
@@ -113,8 +113,8 @@ export class ConsumerMembership implements Membership {
         this.#owned = assigned;
         if (!isAgreed) continue;
         if (assigned.length > 0 || this.#leaving.signal.aborted || waits < 1) break;
-        // What is published once a member has joined is not to be missed, also in a new group: the coordinator may be yet to
-        // share out the partitions of members that have left before they had committed where they begin.
+        // Records published after a member has joined must not be missed, in a new group either: the coordinator may not
+        // yet have reassigned the partitions of members that left before they committed where these begin.
         if (await this.#isStarted()) break;
         waits -= 1;
         await systemClock.sleep(heartbeatMs, this.#leaving.signal);
@@ -139,7 +139,7 @@ export class ConsumerMembership implements Membership {
     return positions.flat().every(({ offset }) => offset !== undefined);
   }
 
-  /** @returns what the member should have */
+  /** @returns the partitions that the member should have */
   async #beat(epoch: number): Promise<Owned> {
     const request = this.#request(epoch);
     const answer = await this.#coordinator.ask('a heartbeat', consumerGroupHeartbeatV1.api, ...request);
@@ -147,7 +147,7 @@ export class ConsumerMembership implements Membership {
     return answer.assignment?.topicPartitions ?? this.#owned;
   }
 
-  /** All that there is to say, each time: only then the answer always holds the assignment. */
+  /** Sends every field each time: only then does the answer always hold the assignment. */
   #request(epoch: number): Parameters<typeof consumerGroupHeartbeatV1.createRequest> {
     const { cluster, groupId, topics, timing, instanceId } = this.#options;
     const owned = this.#owned.map(({ topicId, partitions }) => ({ topicId, partitions: [...partitions] }));
@@ -173,13 +173,13 @@ export class ConsumerMembership implements Membership {
       owned.map(({ topicId, partitions }) => {
         const name = names.get(topicId);
         if (name !== undefined) return [name, partitions];
-        // A topic is being made anew, or the broker that was asked has not heard of one yet.
+        // A topic is being made anew, or the broker that was asked does not know it yet.
         throw new KafkaError(`expected a topic with the id ${topicId}, got none`, { isRetriable: true });
       }),
     );
   }
 
-  /** Older brokers close a connection over which a request comes that they don't know. */
+  /** Older brokers close a connection when they get a request that they don't know. */
   async #requireSupport(): Promise<void> {
     if (this.#isSupported) return;
     const { apiKeys } = await this.#coordinator.ask('asking for versions', apiVersionsV3.api, 'sluice', '1');

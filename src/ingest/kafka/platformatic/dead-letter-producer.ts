@@ -70,7 +70,7 @@ export class DeadLetterProducer implements StoppableSink {
   }
 }
 
-/** Letters of one partition go to one partition, also those with different keys: a replay sends them back in their order. */
+/** Letters of one partition go to one partition, even with different keys: a replay sends them back in their order. */
 function partitionByOrigin({ headers }: DeadLetterMessage, partitions: number): number {
   const key = `${String(headers['sluice-topic'])}/${String(headers['sluice-partition'])}`;
   return (murmur2(key) & 0x7fffffff) % Math.max(1, partitions);
@@ -85,7 +85,7 @@ function recordOf(
   return { topic, partition, key, value, headers: headersOf(headers) } as unknown as MessageRecord;
 }
 
-/** By a buffer of its own each, so that a name may come more than once. */
+/** Each name is a buffer of its own, so that it may occur more than once. */
 function headersOf(raw: RawHeaders): Map<Buffer, Buffer | null> {
   const pairs = Object.entries(raw).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),

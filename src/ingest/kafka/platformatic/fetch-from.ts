@@ -12,13 +12,13 @@ interface WantedPartition {
   readonly from: number;
   /** The leader epoch of the record before. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
-  /** What the broker sends of it; a single record batch may be larger. */
+  /** The most bytes that the broker sends of it; a single record batch may be larger. */
   readonly maxBytes: number;
 }
 
 interface FetchOptions {
   readonly partitions: readonly WantedPartition[];
-  /** This pod's rack, of which the broker may name a replica. Empty: not known. */
+  /** This pod's rack: the broker may name a replica there. Empty: not known. */
   readonly rack: string;
   /** How long the broker waits while there is nothing: ms. */
   readonly waitMs: number;

@@ -1,20 +1,20 @@
 import { ByteReader } from './byte-reader.ts';
 
-/** What a broker answers of one partition. */
+/** The answer of a broker for one partition. */
 export interface FetchedPartition {
   /** The topic's id as the protocol's package writes it. */
   readonly uuid: string;
   readonly partition: number;
   /** 0: none. */
   readonly errorCode: number;
-  /** Behind the last record that consumers may see. */
+  /** The offset after the last record that consumers may see. */
   readonly lastStableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
   /** The node to fetch from in its place; -1: this one. */
   readonly preferredReplica: number;
   /**
-   * Up to where the log holds what it held when the record before the fetch's offset was fetched, if it is not up to there: it
-   * has lost its end, and may have another one. Undefined: it does, or the fetch named no leader epoch.
+   * The offset from which on the log differs from what was fetched before, if that is below the fetch's offset: the log has
+   * lost its end, and may have another one. Undefined: it does not differ, or the fetch named no leader epoch.
    */
   readonly divergesAt?: number | undefined;
   /** Record batches, of which the last one may be cut off. */
@@ -37,8 +37,8 @@ const DIVERGING_EPOCH = 0;
 type Mutable = { -readonly [Field in keyof FetchedPartition]: FetchedPartition[Field] };
 
 /**
- * Reads the answer to a fetch of version 13. The package's own reader decodes all records at once, so that one batch that
- * can't be decoded fails the fetch of all partitions, and misreads what follows a tagged field.
+ * Reads the answer to a fetch of version 13. The package's own reader misreads what follows a tagged field. It also decodes
+ * all records at once, so one batch that can't be decoded fails the fetch of all partitions.
  */
 export function fetchResponse(bytes: Buffer): FetchResponse {
   const reader = new ByteReader(bytes);

@@ -13,9 +13,9 @@ interface FetcherOptions {
   readonly layouts: ReadonlyMap<string, TopicLayout>;
   readonly partitions: readonly MemberPartition[];
   readonly fetchWaitMs: number;
-  /** A partition has something to be handed over, or an error. */
+  /** Called when a partition has something to hand over, or an error. */
   readonly onFetched: (partition: MemberPartition, fetched: FetchedPartition) => void;
-  /** A fetch has failed: brokers may lead others now. */
+  /** Called when a fetch has failed: brokers may lead other partitions now. */
   readonly onFailed: (error: KafkaError) => void;
   readonly log: Log;
 }
@@ -27,8 +27,8 @@ const FETCH_BYTES = 1_024 * 1_024;
 const RETRY_MS = 300;
 
 /**
- * Fetches from each broker that leads partitions of the member, one fetch at a time, and the next one while what came
- * last is processed: a broker is asked again once all that it sent has been taken.
+ * Fetches from each broker that leads partitions of the member, one fetch at a time. The next fetch runs while the last
+ * records are processed: a broker is asked again once all that it sent has been taken.
  */
 export class Fetcher {
   readonly #options: FetcherOptions;
@@ -37,9 +37,9 @@ export class Fetcher {
   readonly #busy = new Set<number>();
   /** By broker: why it was last out of reach, which is logged once. */
   readonly #failures = new Map<number, string>();
-  /** In the order in which they are asked for: those that had something come last, behind the others of their topic. */
+  /** In request order: a partition that had records moves to the end, after the others of its topic. */
   readonly #order: Set<MemberPartition>;
-  /** Replicas of the pod's own rack, which leaders have named: they are asked in place of these. */
+  /** Replicas in the pod's own rack, named by leaders: they are asked in place of the leaders. */
   readonly #replicas = new Map<MemberPartition, number>();
   #layouts: ReadonlyMap<string, TopicLayout>;
 
@@ -50,14 +50,14 @@ export class Fetcher {
     this.#layouts = options.layouts;
   }
 
-  /** Brokers may lead others than before. */
+  /** Brokers may lead other partitions than before. */
   use(layouts: ReadonlyMap<string, TopicLayout>): void {
     this.#layouts = layouts;
     this.#replicas.clear();
     this.fetch();
   }
 
-  /** Asks those brokers that have nothing to do. */
+  /** Asks those brokers that are idle. */
   fetch(): void {
     if (this.#stopping.signal.aborted) return;
     for (const [node, held] of groupBy(this.#order, (each) => this.#nodeOf(each))) {
@@ -91,7 +91,7 @@ export class Fetcher {
     this.fetch();
   }
 
-  /** What is no use trying again has a line when the member crashes of it. */
+  /** An error that is not retriable is logged when the member crashes. */
   #tell(broker: number, { message, isRetriable }: KafkaError): void {
     if (!isRetriable || this.#failures.get(broker) === message) return;
     this.#failures.set(broker, message);
@@ -122,7 +122,7 @@ export class Fetcher {
     const found = [...asked.keys()].find(
       (each) => each.partition === partition && this.#layouts.get(each.topic)?.uuid === uuid,
     );
-    // Its position was moved while the broker was asked, or it was paused: it is fetched again.
+    // While the broker was asked, the partition's position was moved, or it was paused: it is fetched again.
     if (found === undefined || found.fetchOffset !== asked.get(found) || found.isPaused) return;
     // A replica may lag behind its leader, which has the last word.
     if ((errorCode !== 0 || divergesAt !== undefined) && this.#replicas.delete(found)) return;

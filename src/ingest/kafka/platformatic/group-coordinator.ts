@@ -16,19 +16,19 @@ import type { CommitOf } from './membership.ts';
 
 type TopicsToCommit = Parameters<typeof offsetCommitV8.createRequest>[4];
 
-/** Some ten seconds in all: a coordinator that goes is replaced within them. */
+/** Some ten seconds in all: a coordinator that fails is replaced within this time. */
 const RETRIES = 6;
 const RETRY_MS = 300;
 
-/** What a broker says of a group that it does not know as one of the classic protocol. */
+/** The state that a broker reports of a group that it does not know under the classic protocol. */
 const NOT_CLASSIC = 'Dead';
 /** A group without members under the protocol of KIP-848. */
 const EMPTY = 'Empty';
 
-/** What is told at the end has reached the coordinator by then, unless it hangs. */
+/** After this time, the last request has reached the coordinator, unless it hangs. */
 const LAST_WORD_MS = 3_000;
 
-/** More than a coordinator may hold what it answers after a rebalance. */
+/** How much longer than a rebalance may last a request waits for the answer after it. */
 const REBALANCE_MARGIN_MS = 10_000;
 
 /** The broker that a member's requests go to, one after the other; if it has gone, the one that replaces it. */
@@ -36,7 +36,7 @@ export class GroupCoordinator {
   readonly #cluster: Cluster;
   readonly #groupId: string;
   readonly #connections: Connections;
-  /** For what waits for a rebalance: a coordinator that hangs is noticed by the others. */
+  /** For requests that wait for a rebalance; the other requests notice a coordinator that hangs. */
   readonly #waiting: Connections;
   readonly #givingUp = new AbortController();
   #address: BrokerAddress | undefined;
@@ -48,7 +48,7 @@ export class GroupCoordinator {
     this.#waiting = cluster.connections(rebalanceTimeoutMs + REBALANCE_MARGIN_MS);
   }
 
-  /** What is answered at once. @throws KafkaError */
+  /** Sends a request that is answered at once. @throws KafkaError */
   ask<Arguments extends unknown[], Response>(
     doing: string,
     api: API<Arguments, Response>,
@@ -57,7 +57,7 @@ export class GroupCoordinator {
     return this.#ask(this.#connections, doing, api, ...args);
   }
 
-  /** What is answered after a rebalance. @throws KafkaError */
+  /** Sends a request that is answered after a rebalance. @throws KafkaError */
   askInRebalance<Arguments extends unknown[], Response>(
     doing: string,
     api: API<Arguments, Response>,
@@ -66,14 +66,14 @@ export class GroupCoordinator {
     return this.#ask(this.#waiting, doing, api, ...args);
   }
 
-  /** Tells the coordinator that was asked last something, without an attempt more. Never rejects. */
+  /** Sends a request to the coordinator that was asked last, without a second attempt. Never rejects. */
   async tell<Arguments extends unknown[], Response>(
     doing: string,
     api: API<Arguments, Response>,
     ...args: Arguments
   ): Promise<void> {
     if (this.#address === undefined) return;
-    // Over another connection: one on which an answer is still waited for would answer this after it.
+    // Over another connection: on one that still waits for an answer, this request would be answered after it.
     const told = this.#cluster.answering.request(this.#address, doing, api, ...args);
     await withTimeout(told, LAST_WORD_MS, () => undefined).catch(() => undefined);
   }
@@ -94,7 +94,7 @@ export class GroupCoordinator {
       .toSorted((one, other) => one.partition - other.partition);
   }
 
-  /** Under either protocol; true also where the broker does not say. */
+  /** Whether the group has members under either protocol; true also if the broker does not say. */
   async hasMembers(): Promise<boolean> {
     const ids = [this.#groupId];
     const { groups } = await this.ask('describing the group', describeGroupsV5.api, ids, false);
@@ -108,7 +108,7 @@ export class GroupCoordinator {
     }
   }
 
-  /** Makes no more attempts at what fails. */
+  /** Makes no more attempts at requests that fail. */
   giveUp(): void {
     this.#givingUp.abort();
   }
@@ -146,7 +146,7 @@ export function topicsToCommit(positions: readonly CommitOf[]): TopicsToCommit {
     partitions: of.map(({ partition, offset, metadata }) => ({
       partitionIndex: partition,
       committedOffset: BigInt(offset),
-      committedLeaderEpoch: -1, // which not all clients commit, so that it is in the text
+      committedLeaderEpoch: -1, // not all clients commit it, so the text has it
       committedMetadata: metadata,
     })),
   }));

@@ -42,11 +42,11 @@ interface KafkaErrorOptions extends Pick<KafkaError, 'isRetriable'> {
 
 /** A request that Kafka has refused, or not answered; the message says which one, and what came. */
 export class KafkaError extends Error {
-  /** What Kafka has answered; none if it has not. */
+  /** The error codes of Kafka's answer; none if it has not answered. */
   readonly codes: readonly number[];
   /** Whether the same attempt may succeed later. */
   readonly isRetriable: boolean;
-  /** What the answer with these codes holds. */
+  /** The answer with these codes. */
   readonly response: unknown;
 
   constructor(message: string, { codes = [], response, cause, ...told }: KafkaErrorOptions) {
@@ -80,7 +80,7 @@ export function kafkaError(thrown: unknown, doing: string): KafkaError {
   return new KafkaError(`${doing}: ${detailsOf(thrown)}`, { isRetriable: isNetwork, cause: thrown });
 }
 
-/** The client's errors of a connection say why in their cause only. */
+/** The client's errors of a connection say the reason only in their cause. */
 function detailsOf(thrown: unknown): string {
   const message = messageOf(thrown);
   return thrown instanceof NetworkError && thrown.cause instanceof Error
@@ -88,11 +88,11 @@ function detailsOf(thrown: unknown): string {
     : message;
 }
 
-/** What a connection could not be opened for, where another attempt won't mend it; undefined if one may. */
+/** The error of a connection if its credentials are missing or refused; undefined if it failed for another reason. */
 export function refusalOf(thrown: unknown, mechanism: string | undefined): KafkaError | undefined {
   const chain: Error[] = [];
   for (let at = thrown; at instanceof Error; at = at.cause) chain.push(at);
-  // The client takes a secret that is not to be had for one that is refused.
+  // The client reports a missing secret as a refused one.
   const missing = chain.find((each) => each instanceof TokenUnavailable || each instanceof SluiceError);
   if (missing !== undefined) {
     const mayComeLater = missing instanceof TokenUnavailable && missing.retriable;
@@ -116,7 +116,7 @@ export function isRetriable(error: unknown): boolean {
   return error instanceof KafkaError && error.isRetriable;
 }
 
-/** Whether a broker has refused records because the topic takes no larger ones, or no more of them together. */
+/** Whether a broker has refused records as too large for the topic, one of them or all together. */
 export function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof KafkaError && thrown.has(CODE.messageTooLarge, CODE.recordListTooLarge);
 }

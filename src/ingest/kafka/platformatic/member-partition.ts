@@ -7,7 +7,7 @@ export class MemberPartition {
   readonly topic: string;
   readonly topicId: string;
   readonly partition: number;
-  /** How many the topic had at the join. */
+  /** How many partitions the topic had at the join. */
   readonly partitions: number;
   /** @returns the text that goes with a commit */
   readonly metadata: (log: LogBefore) => string;
@@ -44,7 +44,7 @@ export class MemberPartition {
     this.#fetchedEpoch = leaderEpoch;
   }
 
-  /** What the next fetch asks for: behind what was fetched last. */
+  /** The offset that the next fetch asks for: after what was fetched last. */
   get fetchOffset(): number {
     return this.#fetchOffset;
   }
@@ -68,7 +68,7 @@ export class MemberPartition {
     return this.#highWatermark;
   }
 
-  /** Whether something was fetched that is yet to be taken. */
+  /** Whether something that was fetched waits to be taken. */
   get isWaiting(): boolean {
     return this.#waiting !== undefined;
   }
@@ -93,31 +93,31 @@ export class MemberPartition {
     if (fetched.records.length > 0 || fetched.errorCode !== 0) this.#waiting = fetched;
   }
 
-  /** The records that wait have been taken: its broker may be asked for more. */
+  /** The waiting records have been taken: the partition's broker may be asked for more. */
   taken(): void {
     this.#waiting = undefined;
   }
 
-  /** It is fetched up to there. @param leaderEpoch of the record before */
+  /** Notes that the partition is fetched up to `next`. @param leaderEpoch of the record before */
   fetchedUpTo(next: number, leaderEpoch: number | undefined): void {
     this.#fetchOffset = next;
     this.#fetchedEpoch = leaderEpoch;
   }
 
-  /** It is consumed up to there. @param leaderEpoch of the record before */
+  /** Notes that the partition is consumed up to `position`. @param leaderEpoch of the record before */
   moveTo(position: number, leaderEpoch: number | undefined, resets = this.#resets): void {
     this.#resets = resets;
     this.#position = position;
     this.#leaderEpoch = leaderEpoch;
   }
 
-  /** It goes on at its position, whatever was fetched beyond. */
+  /** Goes on at the position, whatever was fetched beyond it. */
   rewind(): void {
     this.#waiting = undefined;
     this.fetchedUpTo(this.#position, this.#leaderEpoch);
   }
 
-  /** @returns what ends the pause */
+  /** @returns a function that ends the pause */
   pause(): () => void {
     this.#pauses += 1;
     let isOver = false;

@@ -24,11 +24,11 @@ interface PlatformaticMemberOptions extends MemberOptions {
 /** Kafka's names of its protocols for groups: `consumer` is that of KIP-848. */
 export type GroupProtocol = 'classic' | 'consumer';
 
-/** Joins that fail one after the other until the member crashes, for which some ten seconds go. */
+/** How many joins may fail in a row before the member crashes, after some ten seconds. */
 const RETRIES = 5;
 const RETRY = { firstMs: 300, maxMs: 5_000 };
 
-/** A member of a group that is joined, and consumed from, by requests of `@platformatic/kafka`. */
+/** A member of a group, which joins and consumes with requests of `@platformatic/kafka`. */
 export class PlatformaticMember implements GroupMember {
   readonly #options: PlatformaticMemberOptions;
   readonly #cluster: Cluster;
@@ -57,7 +57,7 @@ export class PlatformaticMember implements GroupMember {
     this.#stopping.abort();
     this.#session?.stop();
     if (this.#session === undefined) {
-      // It joins, for which Kafka may let it wait.
+      // The member is joining, and Kafka may let it wait.
       await this.#membership.leave();
       await this.#membership.close();
       await this.#cluster.close();
@@ -79,7 +79,7 @@ export class PlatformaticMember implements GroupMember {
     return partitions.filter((one) => topic === undefined || one.topic === topic).map(({ at }) => at);
   }
 
-  /** @returns what it crashed of; undefined after a stop */
+  /** @returns the error of the crash; undefined after a stop */
   async #run(): Promise<Error | undefined> {
     const { random } = systemClock;
     let backoff = new Backoff({ ...RETRY, random });
@@ -129,7 +129,7 @@ export class PlatformaticMember implements GroupMember {
     return this.#session;
   }
 
-  /** Where the partitions start; commits what the group has not committed. */
+  /** Decides where the partitions start, and commits positions that the group has not committed. */
   async #settle(
     assignment: Assignment,
     layouts: ReadonlyMap<string, TopicLayout>,
@@ -188,12 +188,12 @@ export class PlatformaticMember implements GroupMember {
   }
 }
 
-/** A topic that has gone may not come back: then the others are to be consumed without it. */
+/** A topic that has gone may not come back: then the others must be consumed without it. */
 function retriesOf(thrown: unknown): number {
   return thrown instanceof KafkaError && thrown.has(CODE.unknownTopic) ? 1 : RETRIES;
 }
 
-/** Tells whether the member may join again, as where the group has rebalanced while the member committed where its partitions begin. */
+/** Tells whether the member may join again, as after a rebalance while it committed where its partitions begin. */
 function mayJoinAgain(thrown: unknown): boolean {
   return isRebalance(thrown) && !thrown.has(CODE.fencedInstance);
 }

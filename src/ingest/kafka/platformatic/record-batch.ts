@@ -4,7 +4,7 @@ import type { BadBatch, RecordBatch } from '../driver.ts';
 import type { DecodedRecords } from './record-batches.ts';
 import type { MemberPartition } from './member-partition.ts';
 
-/** What a batch asks of the session in which it was fetched. */
+/** What a batch needs from the session in which it was fetched. */
 export interface BatchSession {
   heartbeat(): Promise<void>;
   /** @param leaderEpoch of the record before. Undefined: not known */

@@ -7,14 +7,14 @@ import type { BadBatch } from '../driver.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { AbortedTransaction, FetchedPartition } from './fetch-response.ts';
 
-/** What was fetched of a partition, as far as it can be decoded. */
+/** The records that were fetched of a partition, as far as they can be decoded. */
 export interface DecodedRecords {
   readonly records: readonly KafkaRecord[];
-  /** Behind all that is decoded, transactions' markers and what was aborted among it. */
+  /** The offset after all that is decoded, transactions' markers and aborted records included. */
   readonly next: number;
   /** The leader epoch of the record before `next`. Undefined: not known. */
   readonly leaderEpoch: number | undefined;
-  /** At `next`. */
+  /** The bad batch at `next`, if there is one. */
   readonly bad: BadBatch | undefined;
 }
 
@@ -42,8 +42,8 @@ const CONTROL = 1 << 5;
 const ABORT = 0;
 
 /**
- * @param from the first offset that is wanted: a batch holds those before it, too. A broker sends at least one batch as a
- *   whole, or an error if it finds the log damaged itself
+ * @param from the first offset that is wanted: a batch may hold earlier ones, too. A broker sends at least one whole batch,
+ *   or an error if it finds its log damaged
  */
 export async function decodeRecords(
   origin: Origin,
@@ -79,7 +79,7 @@ export async function decodeRecords(
     }
     at = end;
   }
-  // Without this it would be fetched again at once, and for ever.
+  // Otherwise it would be fetched again at once, and for ever.
   if (next === from && bytes.length > 0)
     return unreadable(from, `got ${bytes.length} bytes without a whole one from there on`);
   return { records, next, leaderEpoch, bad: undefined };
@@ -98,7 +98,7 @@ function unreadable(from: number, came: string): DecodedRecords {
 /**
  * Adds the batch's records to `into`.
  *
- * @returns undefined if there is no room to unpack it beside those before it
+ * @returns undefined if there is no room to unpack the batch beside those before it
  * @throws Error if it can't be decoded
  */
 async function decodeBatch(
@@ -182,7 +182,7 @@ function headersOf(reader: ByteReader): RawHeaders | undefined {
   return headers;
 }
 
-/** Which producers are in a transaction that they have aborted, at the batch that is being decoded. */
+/** Tracks which producers are in an aborted transaction at the batch that is being decoded. */
 class AbortedTransactions {
   readonly #left: AbortedTransaction[];
   readonly #open = new Set<bigint>();

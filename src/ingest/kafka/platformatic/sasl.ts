@@ -4,9 +4,9 @@ import type { KafkaCredentials, PasswordCredentials } from '../credentials/crede
 const SCRAM = { 'scram-sha-256': 'SHA-256', 'scram-sha-512': 'SHA-512' } as const;
 
 /**
- * Secrets are asked for in the course of each authentication.
+ * Asks for secrets during each authentication.
  *
- * @param token of the first one, if it is by token
+ * @param token of the first authentication, if the mechanism uses tokens
  */
 export function saslOptions(
   sasl: NonNullable<KafkaCredentials['sasl']>,
@@ -22,7 +22,7 @@ export function saslOptions(
         return present;
       },
       oauthBearerExtensions: { ...sasl.extensions },
-      // A broker tells of a token that it refuses in an answer without an error code.
+      // A broker refuses a token in an answer without an error code.
       authBytesValidator: (bytes, callback) =>
         bytes.length === 0 ? callback(null, bytes) : callback(new AuthenticationError(String(bytes))),
     };
@@ -32,7 +32,7 @@ export function saslOptions(
     : scram(sasl, SCRAM[sasl.mechanism]);
 }
 
-/** The package throws on an answer that it can't read where nothing catches it, and the process would end. */
+/** If the package can't read an answer, it throws where nothing catches the error, and the process would end. */
 function scram({ username, password }: PasswordCredentials, algorithm: 'SHA-256' | 'SHA-512'): SASLOptions {
   return {
     mechanism: `SCRAM-${algorithm}`,

@@ -17,7 +17,7 @@ interface SessionOptions {
   readonly membership: Membership;
   readonly member: MemberOptions;
   readonly partitions: readonly MemberPartition[];
-  /** The layouts before the join: a partition that has come since may have no owner. */
+  /** The layouts before the join: a partition that was added since may have no owner. */
   readonly layoutsBefore: ReadonlyMap<string, TopicLayout>;
   /** The layouts after the join. */
   readonly layouts: ReadonlyMap<string, TopicLayout>;
@@ -25,7 +25,7 @@ interface SessionOptions {
   readonly log: Log;
 }
 
-/** What a broker answers that can't read its own log. */
+/** The answers of a broker that can't read its own log. */
 const UNREADABLE = new Set<number>([CODE.unknownServerError, CODE.corruptMessage]);
 
 /** Heartbeats that may be missing before a batch asks for one. */
@@ -78,7 +78,7 @@ export class Session implements BatchSession {
     });
   }
 
-  /** Resolves once the member has to join again, or is stopped; rejects with what it crashes of. */
+  /** Resolves once the member has to join again, or is stopped; rejects with the error of a crash. */
   async run(): Promise<void> {
     this.#fetcher.fetch();
     const tasks = Promise.all([this.#beat(), this.#topics.watch()]);
@@ -99,15 +99,15 @@ export class Session implements BatchSession {
     if (this.#crash !== undefined) throw this.#crash;
   }
 
-  /** Ends it after the batch in hand. */
+  /** Ends the session after the batch in hand. */
   stop(): void {
     this.#isStopping = true;
     this.#wake?.();
   }
 
   /**
-   * The session sends heartbeats by itself, unless the process has stood still, maybe for longer than its membership lasts:
-   * then another member has the partitions, and has published what this one is about to.
+   * The session sends heartbeats by itself, unless the process was frozen, maybe for longer than its membership lasts: then
+   * another member has the partitions, and has published what this one is about to publish.
    */
   async heartbeat(): Promise<void> {
     const lateMs = systemClock.now() - this.#beatAt;
@@ -164,13 +164,13 @@ export class Session implements BatchSession {
     if (fetched === undefined) return;
     this.#turns.delete(partition);
     this.#turns.add(partition);
-    // Its broker is not asked again as long as it waits.
+    // The partition's broker is not asked again as long as the partition waits.
     const decoded = await decodeRecords(partition, partition.position, fetched);
     if (partition.waiting !== fetched) return;
     partition.taken();
     const { records, bad, next, leaderEpoch } = decoded;
     if (records.length === 0 && bad === undefined) {
-      // Markers of transactions, or what was aborted.
+      // Only markers of transactions, or aborted records.
       partition.moveTo(next, leaderEpoch);
       partition.rewind();
       this.#fetcher.fetch();
@@ -199,7 +199,7 @@ export class Session implements BatchSession {
   #fetched(partition: MemberPartition, fetched: FetchedPartition): void {
     const { errorCode, divergesAt } = fetched;
     const isOut = errorCode === CODE.offsetOutOfRange || divergesAt !== undefined;
-    // The position of the one in hand is that of the batch, not that of the fetch, which comes again.
+    // The partition in hand has the position of its batch, not that of the fetch. The fetch is repeated.
     if (isOut && partition === this.#inHand) this.#rest(partition);
     else if (isOut) void this.#reset(partition, divergesAt);
     else if (errorCode === 0 || UNREADABLE.has(errorCode)) partition.fetched(fetched);
@@ -243,7 +243,7 @@ export class Session implements BatchSession {
       this.#offsetOf(partition, 'end'),
     ]);
     if (position < beginning) return { to: 'beginning', offset: beginning };
-    // The broker that leads the partition now may have what the one before had not.
+    // The broker that leads the partition now may have records that the former leader lacked.
     return { to: 'end', offset: Math.min(position, end) };
   }
 

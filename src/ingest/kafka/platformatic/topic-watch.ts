@@ -10,18 +10,18 @@ interface TopicWatchOptions {
   /** The partitions of the member. */
   readonly partitions: readonly MemberPartition[];
   readonly maxAgeMs: number;
-  /** Brokers may lead others than before. */
+  /** Called after each look: brokers may lead other partitions than before. */
   readonly onLooked: (layouts: ReadonlyMap<string, TopicLayout>) => void;
-  /** The member has to join again. */
+  /** Called when the member has to join again. */
   readonly onChanged: (error: KafkaError) => void;
   /** Aborts when the session ends. */
   readonly signal: AbortSignal;
 }
 
-/** How long a partition rests that no broker could answer for. */
+/** How long a partition rests if no broker could answer for it. */
 export const REST_MS = 300;
 
-/** Looks which brokers lead what, and whether topics are as they were at the join. */
+/** Looks which brokers lead which partitions, and whether topics are as they were at the join. */
 export class TopicWatch {
   readonly #options: TopicWatchOptions;
   #looking: Promise<void> | undefined;
@@ -66,7 +66,7 @@ export class TopicWatch {
     }
   }
 
-  /** A partition that no broker leads is not fetched, so that no fetch fails to have its leader looked for. */
+  /** A partition without a leader is not fetched, so no failed fetch would cause a look for its leader. */
   async #lookSoon(): Promise<void> {
     const { signal } = this.#options;
     await systemClock.sleep(REST_MS, signal);
