@@ -20,8 +20,8 @@ type MaybePromise<T> = T | Promise<T>;
 const COMPILE_AFTER_RUNS = 10;
 
 /**
- * Fields compiled in a second, at 10 to 100 µs each; a thousand more at once. Clients that send ever new documents make
- * the rest run on graphql-js for a while.
+ * Fields compiled in a second, at 10 to 100 µs each; a thousand more at once. If clients keep sending new documents,
+ * further operations run on graphql-js for a while.
  */
 const FIELDS_PER_SECOND = 1_000;
 
@@ -108,7 +108,7 @@ export class AdaptiveJit {
     }
   }
 
-  /** A result of compiled code with the errors that graphql-js gives, in another order, for fields that the viewer may not use. */
+  /** Adds the errors for fields that the viewer may not use: those of graphql-js, in another order. */
   #withRefusals(
     operation: Operation,
     result: ExecutionResult,

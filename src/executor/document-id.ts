@@ -3,13 +3,13 @@ import { kindOf } from '../support/kind-of.ts';
 
 /** The parts of a client's message that may name a persisted document. */
 export interface DocumentReference {
-  /** The name that GraphQL over HTTP gives it. */
+  /** The id, as in GraphQL over HTTP. */
   readonly documentId?: unknown;
-  /** `persistedQuery`, as Apollo has it. */
+  /** With `persistedQuery`, as in Apollo's protocol. */
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** Whether a message names a persisted document, well or badly: then it needs no text. */
+/** Whether a message names a persisted document, correctly or not: then it needs no text. */
 export function namesDocument({ documentId, extensions }: DocumentReference): boolean {
   return documentId != null || extensions?.['persistedQuery'] != null;
 }

@@ -32,7 +32,7 @@ type Prepared =
   | { readonly operations: readonly Operation[]; readonly errors?: never }
   | { readonly operations?: never; readonly errors: readonly GraphQLError[] };
 
-/** Checked first: what is counted after them takes each fragment to be used, to have its own name, and to end. */
+/** Checked first: the counting after them relies on fragments that are used, have unique names, and have no circles. */
 const FRAGMENT_RULES = [
   UniqueFragmentNamesRule,
   KnownFragmentNamesRule,
@@ -40,16 +40,16 @@ const FRAGMENT_RULES = [
   NoFragmentCyclesRule,
 ];
 
-/** Errors reported of one document: for each unknown name graphql-js looks through all names for a similar one. */
+/** Most errors reported for one document: for each unknown name, graphql-js searches all names for a similar one. */
 const MAX_ERRORS = { maxErrors: 10 };
 
 /** graphql-js's error for documents past `maxTokens` has no code. */
 const TOO_MANY_TOKENS = /tokens\. Parsing aborted/;
 
 /**
- * Cache of parsed and validated documents by query text; the least recently used is evicted first, but found again for
- * as long as an operation of it is in use. Refused documents have a cache of their own, so that a flood of them evicts
- * no valid one.
+ * Cache of parsed and validated documents by query text; the least recently used is evicted first, but is still found while
+ * one of its operations is in use. Refused documents have a cache of their own, so that a flood of them evicts no valid
+ * one.
  */
 export class Documents {
   readonly #schema: GraphQLSchema;
@@ -93,7 +93,7 @@ export class Documents {
     const { tokens } = this.#costs.limits;
     let stage = 'parse';
     try {
-      // Validated with locations, which errors report; kept without them, as they take most of a document's memory.
+      // Validated with locations, for errors; kept without them, as they take most of a document's memory.
       const located = parse(query, { maxTokens: tokens });
       stage = 'validate';
       const errors = this.#errorsOf(located);
@@ -109,7 +109,7 @@ export class Documents {
     }
   }
 
-  /** The stages get costlier, and each bounds the work of the next. */
+  /** Each stage costs more than the one before, and limits the work of the next one. */
   #errorsOf(document: DocumentNode): readonly GraphQLError[] {
     const conditions = rootConditionErrors(document);
     if (conditions.length > 0) return conditions;
@@ -122,7 +122,7 @@ export class Documents {
 }
 
 function operationsOf(query: string, document: DocumentNode): Operation[] {
-  // Resolvers get parts of it as `info`, in executions for different viewers.
+  // Resolvers get parts of the document as `info`, in executions for different viewers.
   deepFreeze(document);
   return document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)

@@ -27,7 +27,7 @@ export interface ExecutorOptions {
   readonly cacheCharacters?: number;
   /** Limits that are not given are DEFAULT_COST_LIMITS. */
   readonly limits?: Partial<CostLimits>;
-  /** Called for each operation that is refused as past one of the limits. */
+  /** Called for each operation that is refused because of one of the limits. */
   readonly refused?: (code: CostCode) => void;
   /**
    * Number of fields for which compiled code is kept, over all operations; about 1.2 KB each.
@@ -36,18 +36,18 @@ export interface ExecutorOptions {
    */
   readonly maxCompiledFields?: number;
   /**
-   * Whether errors name what else the schema has ("Did you mean …?").
+   * Whether errors suggest other names of the schema ("Did you mean …?").
    *
    * @default true
    */
   readonly suggestions?: boolean;
   /**
-   * Whether clients get `Internal server error` in place of the message of what the graph has not thrown for them.
+   * Whether clients get `Internal server error` in place of the message of an error that was not meant for them.
    *
    * @default true
    */
   readonly maskErrors?: boolean;
-  /** Told of the errors of each execution; see ResultErrors. */
+  /** Called with the errors of each execution; see ResultErrors. */
   readonly failed?: ResultErrorsOptions['failed'];
   /**
    * A monotonic clock in ms, which limits how much is compiled and logged in a second.
@@ -94,10 +94,10 @@ export class Executor {
   }
 
   /**
-   * Parses, checks what it costs, validates and picks the operation.
+   * Parses the document, checks its cost, validates it and picks the operation.
    *
-   * @param operationName may be left out where the document has one operation
-   * @param variables as the client sent them: sizes of lists may be among them
+   * @param operationName may be left out if the document has one operation
+   * @param variables as the client sent them; they may give sizes of lists
    * @returns the interned operation, or at least one error; errors of syntax and validation have locations
    */
   prepare(
@@ -146,15 +146,15 @@ export class Executor {
     return 'field' in found ? found : this.#ofVariables(operation, found);
   }
 
-  /** The types of all fields that its document selects, by which two schemas are compared for it. */
+  /** The types of all fields that its document selects: used to compare two schemas. */
   selectedTypes(operation: Operation): ReadonlyMap<string, string> {
     return selectedTypes(this.#schema, operation);
   }
 
   /**
    * Executes a query, a mutation, or a subscription's selection for one event. Synchronous unless a resolver is
-   * asynchronous. After an error, resolvers of queries and subscriptions may be called a second time. Errors are counted
-   * and logged, and as clients are to get them.
+   * asynchronous. After an error, resolvers of queries and subscriptions may be called a second time. Errors are counted,
+   * logged, and returned in the form for clients.
    *
    * @param rootValue for a subscription: the event
    * @param contextValue `ctx` of resolvers
@@ -180,7 +180,7 @@ export class Executor {
   }
 
   /**
-   * The result of an operation whose execution could not begin, or end: its error is treated like that of a resolver.
+   * The result of an operation that could not begin or end its execution: the error is treated like a resolver's.
    *
    * @param thrown by the graph's `context`
    */
@@ -188,7 +188,7 @@ export class Executor {
     return this.#errors.failure(operation, thrown);
   }
 
-  /** The result of a query or mutation, or one that says that JSON can't hold it. */
+  /** The result of a query or mutation, or an error result if JSON can't hold it. */
   writable(operation: Operation, result: ExecutionResult): ExecutionResult {
     return this.#errors.writable(operation, result);
   }

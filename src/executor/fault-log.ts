@@ -11,7 +11,7 @@ const MAX_MESSAGE = 1_000;
 const MAX_STACK = 4_000;
 const MAX_NAME = 200;
 
-/** Causes of causes that are told; they may be circular. */
+/** Most nested causes that are logged; causes may be circular. */
 const MAX_CAUSES = 4;
 
 /** What has failed in one execution, at one field. */
@@ -21,11 +21,11 @@ export interface Fault {
   readonly path: readonly (string | number)[] | undefined;
   /** The value that was thrown. */
   readonly thrown: unknown;
-  /** How often the field has failed in this execution, as one of a list. */
+  /** How often the field failed in this execution, for example in several items of a list. */
   readonly errors: number;
 }
 
-/** Logs faults of the graph's code and data: for each field at most one line in ten seconds, with the number left out. */
+/** Logs faults of the graph's code and data: at most one line per field in ten seconds, with the number of omitted ones. */
 export class FaultLog {
   readonly #log: Log;
   readonly #throttles: LogThrottles<string>;
@@ -37,7 +37,7 @@ export class FaultLog {
   }
 
   /**
-   * Writes no property of what was thrown but message and stack: others may hold variables, or a whole response.
+   * Writes only message and stack of the thrown value: other properties may hold variables, or a whole response.
    *
    * @param span of the execution, if it is sampled
    */

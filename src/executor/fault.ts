@@ -2,8 +2,8 @@ import { GraphQLError } from 'graphql';
 import { messageOf } from '../errors.ts';
 
 /**
- * Errors that graphql-js itself reports of a value that does not fit the schema. They are GraphQLErrors like those that
- * a graph throws for its clients, but most quote the value: content of an event, or of a back end.
+ * Errors that graphql-js itself reports if a value does not fit the schema. They are GraphQLErrors, like those that a graph
+ * throws for its clients, but most quote the value, which is content of an event or of a back end.
  */
 const OF_A_VALUE = [
   /^(?:Int|Float|String|Boolean|ID) cannot represent /,
@@ -15,16 +15,16 @@ const OF_A_VALUE = [
   /^Support for returning GraphQLObjectType from resolveType was removed /,
 ];
 
-/** A label for errors whose graph has given them no code. */
+/** The label for errors without a code from the graph. */
 const NO_CODE = 'none';
 const MAX_CODE = 100;
 
-/** What is known of an error of a result: the code that the graph gave it for clients, or what has failed. */
+/** The judgement of an error in a result: its code from the graph, for clients, or the fault behind it. */
 export type Judgement = { readonly code: string } | { readonly fault: unknown };
 
 /**
- * Tells errors that a graph throws for its clients, GraphQLErrors, from all others. Never throws, though code of the
- * graph may: getters and `toJSON` of what it has thrown.
+ * Distinguishes errors that a graph throws for its clients, GraphQLErrors, from all others. Never throws, even if code of
+ * the graph does: getters and `toJSON` of the thrown value.
  */
 export function judge(error: unknown): Judgement {
   try {
@@ -43,7 +43,7 @@ function codeOf({ extensions }: GraphQLError): string {
   return typeof code === 'string' && code !== '' ? code.slice(0, MAX_CODE) : NO_CODE;
 }
 
-/** One error that JSON can't hold would take all other fields of the result with it. */
+/** Whether JSON can hold the error: if not, the error would make the whole result unwritable. */
 function isWritable(error: GraphQLError): boolean {
   try {
     return JSON.stringify(error) !== undefined;

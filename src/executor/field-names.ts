@@ -11,12 +11,12 @@ import {
 import type { Operation } from './operation.ts';
 
 /**
- * Tells what the schema says of the fields that documents select. Their names are `Type.field`, so that there are as many as the
- * schema has fields; the type is the one that the document selects the field from, which may be an interface.
+ * Looks up in the schema the fields that documents select. Names are `Type.field`, so there are no more than the schema has
+ * fields. The type is the one from which the document selects the field, possibly an interface.
  */
 export class FieldNames {
   readonly #schema: GraphQLSchema;
-  /** By node of a field; and documents that have been read. */
+  /** Names by node of a field. */
   readonly #names = new WeakMap<object, string>();
   readonly #read = new WeakSet<object>();
   readonly #withCustomScalars = new WeakSet<object>();
@@ -25,7 +25,7 @@ export class FieldNames {
     this.#schema = schema;
   }
 
-  /** @returns the name of the operation's root type for what is no field of it */
+  /** @returns the name of the operation's root type if the node is not one of its fields */
   of(operation: Operation, node: unknown): string {
     this.#readFields(operation);
     return this.#names.get(node as object) ?? this.#rootType(operation);

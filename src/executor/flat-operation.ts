@@ -49,9 +49,9 @@ const MAX_FIELDS = 300;
 const MAX_DEPTH = 32;
 
 /**
- * An operation rewritten for graphql-jit, for one outcome of its conditions: no fragments but one for each concrete
- * type, each field once, neither arguments nor directives nor variables. graphql-js itself collects the fields, so
- * compiled code selects the same fields in the same order.
+ * An operation rewritten for graphql-jit, for one outcome of its conditions: only one fragment for each concrete type, each
+ * field once, without arguments, directives and variables. graphql-js itself collects the fields, so compiled code selects
+ * the same fields in the same order.
  */
 export class FlatOperation {
   readonly document: DocumentNode;
@@ -60,9 +60,7 @@ export class FlatOperation {
   readonly #schema: GraphQLSchema;
   readonly #variables: Variables;
   readonly #sites = new Map<FieldNode, Site>();
-  /**
-   * Names that graphql-jit composes for its code, and what each stands for; two things of one name would be mixed up.
-   */
+  /** Names that graphql-jit composes for its code, and their owners; it would confuse two owners of one name. */
   readonly #names = new Map<string, unknown>();
 
   /**

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** What V8 says of a write to something frozen, to a property with a getter only, or to a proxy that refuses it. */
+/** V8's messages for a write to a frozen object, to a property with only a getter, or to a proxy that refuses it. */
 const REFUSED_WRITE =
   /^Cannot (assign to read only|add|delete|define|redefine) property|which has only a getter$|is not extensible$|trap returned falsish/;
 
@@ -8,7 +8,7 @@ const HINT =
   'Viewers share events, variables, default values of arguments, `info` and what loaders of an event return, so these ' +
   'are frozen. Write to a copy: { ...value, more }, or structuredClone(value) for all that it holds.';
 
-/** For an error of a resolver that has written to something frozen: what it is and what to do instead. Never throws. */
+/** A hint for a resolver's error after a write to something frozen: the reason, and what to do instead. Never throws. */
 export function frozenHint(error: unknown): string | undefined {
   try {
     const thrown = error instanceof GraphQLError ? error.originalError : error;

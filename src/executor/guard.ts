@@ -1,8 +1,8 @@
 import { Resumed } from '../support/resumption.ts';
 
 /**
- * Wraps the promises that resolvers return before compiled code gets them. Compiled code calls `then` and drops the
- * promise that `then` returns. If one of its callbacks throws (by a getter of the value, say), that dropped promise
+ * Wraps the promises that resolvers return before compiled code gets them. Compiled code calls `then` and drops the promise
+ * that `then` returns. If one of its callbacks throws (by a getter of the value, for example), that dropped promise
  * rejects: the execution would never end, and the process would see an unhandled rejection.
  */
 

@@ -5,8 +5,8 @@ import type { ResultErrors } from './result-errors.ts';
 import { MAX_ERRORS, type Variables } from './variables.ts';
 
 /**
- * Executes an operation with graphql-js, whose result is the reference for compiled code. Of a subscription it executes
- * the selection, with the event as root value. Never throws, never rejects: failures are in the result's `errors`.
+ * Executes an operation with graphql-js; its result is the reference for compiled code. For a subscription, it executes the
+ * selection with the event as root value. Never throws, never rejects: failures are in the result's `errors`.
  *
  * @param variableValues as the client sent them
  */

@@ -4,13 +4,13 @@ import { isKnown, type Json } from '../lazy/reads.ts';
 /** The setting `INTROSPECTION`: who may read the schema. */
 export type Introspection = 'true' | 'false' | 'viewers';
 
-/** No viewer counts as one that has been authenticated if nothing is known of it: then it is `{}`. */
+/** Whether a viewer may read the schema. A viewer `{}`, of which nothing is known, does not count as authenticated. */
 export function mayIntrospect(introspection: Introspection, viewer: Json): boolean {
   if (introspection !== 'viewers') return introspection === 'true';
   return isKnown(viewer);
 }
 
-/** In a text, before the document is searched: names are plain ASCII, so no field escapes it. */
+/** Searched in the text before the document is visited: names are plain ASCII, so it finds every field. */
 const MENTIONED = /\b__(schema|type)\b/;
 
 /** @returns the first field of the document that reads the schema; `__typename` does not */

@@ -50,8 +50,8 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
  *
  * - Fields have no arguments; graphql-js evaluates them when a resolver is called that may read them.
  * - Promises are guarded (guard.ts).
- * - A value that graphql-jit would read wrongly (a method, a promise or a primitive in place of an object) is an error,
- *   after which graphql-js executes the operation again.
+ * - A value that graphql-jit would read wrongly (a method, a promise or a primitive in place of an object) is an error:
+ *   graphql-js then executes the operation again.
  */
 export class JitSchema {
   readonly schema: GraphQLSchema;
@@ -134,7 +134,7 @@ export class JitSchema {
   }
 }
 
-/** Undefined where compiled code may read the property without a resolver, as no promise can pass unguarded there. */
+/** The resolver; undefined if compiled code may read the property directly, as no unguarded promise can pass there. */
 function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resolve | undefined {
   const lists = listsOf(field.type);
   const resolve = field.resolve ?? (root || lists > 0 ? defaultFieldResolver : undefined);
@@ -149,8 +149,8 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
 }
 
 /**
- * A refusal is no fault, and may come with each event. Compiled code goes on with null, as graphql-js does; where a field
- * is never null, graphql-js works out what becomes null instead.
+ * A refusal is not a fault, and may come with each event. Compiled code goes on with null, as graphql-js does. If the field
+ * can't be null, graphql-js executes the operation again and decides what becomes null.
  */
 function notingRefusals(resolve: Resolve, nullable: boolean): Resolve {
   return (source, args, run, info) => {
@@ -166,8 +166,8 @@ function notingRefusals(resolve: Resolve, nullable: boolean): Resolve {
 }
 
 /**
- * Completes, in place, what a resolver gets as `info`: graphql-jit makes a new one for each call. It has no variables,
- * but in their place the typenames of the path (see Compiler).
+ * Completes, in place, the `info` of a resolver: graphql-jit makes a new one for each call. In place of the variables it
+ * has the typenames of the path (see Compiler).
  */
 function complete(info: GraphQLResolveInfo, { variables }: CompiledRun): GraphQLResolveInfo {
   const typenames = info.variableValues as unknown as readonly string[];
@@ -187,7 +187,7 @@ function completeOfField(info: GraphQLResolveInfo, run: CompiledRun): GraphQLRes
   return complete(info, run);
 }
 
-/** Names the concrete type; undefined is an error, after which graphql-js executes the operation and reports it. */
+/** Names the concrete type; undefined is an error: graphql-js then executes the operation and reports it. */
 function typeResolver(type: GraphQLAbstractType): NonNullable<GraphQLAbstractType['resolveType']> {
   const resolveType = type.resolveType ?? defaultTypeResolver;
   return (value: unknown, run: CompiledRun, info) => {

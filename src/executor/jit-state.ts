@@ -37,8 +37,8 @@ export class JitState {
 
   /**
    * @param variables coerced
-   * @returns undefined where the variable of a condition is not a boolean (graphql-js reports what is wrong), and for a
-   *   new outcome once MAX_SPECIALIZATIONS are kept
+   * @returns undefined if the variable of a condition is not a boolean (graphql-js reports the error), or for a new outcome
+   *   once MAX_SPECIALIZATIONS are kept
    */
   specialization(variables: Variables): Specialization | undefined {
     let outcome = '';

@@ -2,12 +2,12 @@ import type { DocumentNode } from 'graphql';
 import type { Operation } from './operation.ts';
 
 /**
- * The operations of each document of which any is still in use, by query text. Subscribers of a document must find the
- * operations of those before them, however long ago the cache of documents has evicted it: groups are told apart by the
- * identity of their operation.
+ * The operations of each document with an operation still in use, by query text. Subscribers of a document must find the
+ * same operations as earlier subscribers, even if the cache of documents evicted it long ago: groups are distinguished by
+ * the identity of their operation.
  *
- * Every operation of a document holds that document, so the document lives for as long as any of them is in use; and
- * its operations are kept for as long as it lives.
+ * Every operation of a document holds that document, so the document lives for as long as any of them is in use; and its
+ * operations are kept for as long as it lives.
  */
 export class LivingDocuments {
   readonly #documents = new Map<string, WeakRef<DocumentNode>>();
@@ -17,7 +17,7 @@ export class LivingDocuments {
     if (this.#documents.get(query)?.deref() === undefined) this.#documents.delete(query);
   });
 
-  /** Number of documents, those included that have gone out of use since garbage was last collected. */
+  /** Number of documents, including those that went out of use since the last garbage collection. */
   get size(): number {
     return this.#documents.size;
   }

@@ -1,11 +1,11 @@
 import { GraphQLError, type SourceLocation } from 'graphql';
 
-/** Characters kept of a message, which quotes the document. */
+/** Most characters kept of a message, which quotes the document. */
 const MAX_MESSAGE = 1_000;
 
 /**
- * An error of a document that keeps neither its syntax tree nor its text in memory, as those of graphql-js do, but its
- * message, locations and extensions.
+ * An error of a document that keeps only message, locations and extensions. graphql-js's own errors also keep the
+ * document's syntax tree and text in memory.
  */
 export class LocatedError extends GraphQLError {
   override readonly locations: readonly SourceLocation[] | undefined;
@@ -17,7 +17,7 @@ export class LocatedError extends GraphQLError {
   }: Pick<GraphQLError, 'message' | 'locations' | 'extensions'>) {
     super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message, { extensions });
     this.locations = locations;
-    // The frames of a stack that has not been read hold what their functions do: 400 KB of validation.
+    // A stack that was never read keeps the objects of its functions in memory: 400 KB of validation.
     this.stack = this.message;
   }
 }

@@ -1,6 +1,6 @@
 import { kindOf } from '../support/kind-of.ts';
 
-/** Ids and texts of documents, as a build has written them to a file. Ids are unique. */
+/** Ids and texts of documents, from a file that a build has written. Ids are unique. */
 export type Manifest = ReadonlyMap<string, string>;
 
 const APOLLO = 'apollo-persisted-query-manifest';

@@ -9,7 +9,7 @@ import type { Variables } from './variables.ts';
 
 /** What a client asks for, over any transport. */
 export interface OperationRequest extends DocumentReference {
-  /** Empty or absent if the document is named by an id. */
+  /** Empty or absent if an id names the document. */
   readonly query?: string | null | undefined;
   readonly operationName?: string | null | undefined;
   readonly variables?: Variables | null | undefined;
@@ -29,7 +29,7 @@ interface OperationAdmissionOptions {
   readonly introspection?: Introspection;
 }
 
-/** Which operations clients may run: all transports ask here. */
+/** Decides which operations clients may run, for all transports. */
 export class OperationAdmission {
   readonly #executor: OperationAdmissionOptions['executor'];
   readonly #persisted: OperationAdmissionOptions['persisted'];
@@ -59,8 +59,8 @@ export class OperationAdmission {
   }
 
   /**
-   * The text of a known id is the manifest's, also where another one comes with it: some clients send both, and print
-   * the text in another way than the build did.
+   * For a known id, the manifest's text is used, even if another text comes with the id: some clients send both, and print
+   * the text differently than the build.
    */
   #textOf(request: OperationRequest): string | GraphQLError {
     const id = documentIdOf(request);

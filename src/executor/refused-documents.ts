@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** Documents kept; a client that sends one bomb again and again gains nothing, one that varies it pays for each. */
+/** Documents kept. A client gains nothing by repeating one bomb; if it varies the bomb, it pays for each variant. */
 const ENTRIES = 1_000;
 /** Characters kept, over all documents: of short texts and of messages. */
 const CHARACTERS = 1_000_000;
-/** What an error takes besides its message, in characters. */
+/** The size of an error without its message, in characters. */
 const PER_ERROR = 500;
 /** Longer texts are kept as a hash, so that large documents evict no others. */
 const LONGEST_KEY = 200;
@@ -29,7 +29,7 @@ export class RefusedDocuments {
   }
 }
 
-/** A hash can't be taken for a text: no document that is a hash's length begins with a colon and is valid. */
+/** A hash can't be confused with a valid text: no valid document begins with a colon. */
 function keyOf(query: string): string {
   if (query.length <= LONGEST_KEY) return query;
   return `:${createHash('sha256').update(query).digest('base64')}`;

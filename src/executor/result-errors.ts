@@ -10,7 +10,7 @@ import { FieldNames } from './field-names.ts';
 import { frozenHint } from './frozen-hint.ts';
 import type { Operation } from './operation.ts';
 
-/** `extensions.code` of what a graph has not thrown for its clients. */
+/** `extensions.code` of errors that a graph has not thrown for its clients. */
 export const INTERNAL_CODE = 'INTERNAL_SERVER_ERROR';
 
 /** The code for a result that JSON can't hold, since a scalar serialises to something that JSON does not have. */
@@ -29,12 +29,12 @@ export const UNSERIALISABLE: ExecutionResult = {
 
 const INTERNAL_MESSAGE = 'Internal server error';
 
-/** A list of an event may have any number of items, and an error takes more bytes than the null of its item. */
+/** Most errors of a result: a list may have any number of items, and an error takes more bytes than an item's null. */
 const MAX_ERRORS = 1_000;
 
 export interface ResultErrorsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether clients get a message without internals in place of that of a fault. */
+  /** Whether clients get a neutral message in place of a fault's own. */
   readonly mask: boolean;
   /**
    * Called once for each execution, field and code.
@@ -60,8 +60,8 @@ interface Tally {
 }
 
 /**
- * What becomes of the errors of an execution: they are counted, faults are logged, and clients get what is for them.
- * GraphQLErrors that the graph has thrown are for clients; everything else is a fault.
+ * Handles the errors of an execution: counts them, logs faults, and gives clients the errors meant for them. GraphQLErrors
+ * that the graph has thrown are for clients; everything else is a fault.
  */
 export class ResultErrors {
   readonly #names: FieldNames;
@@ -77,16 +77,16 @@ export class ResultErrors {
   }
 
   /**
-   * Never throws. Errors of a request whose execution has not begun, which has no data, are the client's own.
+   * Never throws. A result without data was never executed: its errors are the client's own.
    *
-   * @param context of the execution: no client waits for the result of one that was aborted, and its errors are no faults
+   * @param context of the execution: if it was aborted, no client waits for the result, and its errors are not faults
    */
   presented(operation: Operation, result: ExecutionResult, context: unknown): ExecutionResult {
     const { errors } = result;
     if (errors === undefined || !('data' in result)) return result;
     const shown: GraphQLError[] = [];
     const tallies = new Map<string, Tally>();
-    // A hostile graph may have anything thrown, which graphql-js then reports as it is.
+    // A hostile graph may throw anything, and graphql-js reports it unchanged.
     for (const error of errors as readonly unknown[]) {
       const judgement = judge(error);
       const path = pathOf(error);
@@ -107,12 +107,12 @@ export class ResultErrors {
     return { ...result, errors: shown };
   }
 
-  /** The result of an execution that has none, since something threw that is no field. Never throws. */
+  /** The result of an execution without a result, as something outside a field threw. Never throws. */
   failure(operation: Operation, thrown: unknown): ExecutionResult {
     return this.presented(operation, { errors: [thrown as GraphQLError], data: null }, undefined);
   }
 
-  /** @returns in place of a result that JSON can't hold, one that says so, which is counted and logged */
+  /** @returns the result; if JSON can't hold it, an error result, which is counted and logged */
   writable(operation: Operation, result: ExecutionResult): ExecutionResult {
     if (!this.#names.hasCustomScalars(operation)) return result;
     try {
@@ -127,7 +127,7 @@ export class ResultErrors {
   /**
    * Counts and logs a result that can't be written, which is a fault as a whole.
    *
-   * @param field of the operation's root type; undefined: the type itself is told
+   * @param field of the operation's root type; undefined: the type itself is reported
    * @param thrown by JSON.stringify
    */
   unserialisable(operation: Operation, field: string | undefined, thrown: unknown): void {
@@ -151,7 +151,7 @@ export class ResultErrors {
     }
   }
 
-  /** Without anything of the original but, for a developer, its message. */
+  /** The error for clients: it keeps nothing of the original except, unless masked, its message. */
   #shown(error: unknown, path: Path): GraphQLError {
     const message = this.#mask ? INTERNAL_MESSAGE : withHint(error);
     return new GraphQLError(message, { path: path ?? null, extensions: { code: INTERNAL_CODE } });
@@ -169,7 +169,7 @@ function leftOut(count: number): GraphQLError {
   });
 }
 
-/** Undefined for what is no path of a result: an error of the graph's own may have a property of this name. */
+/** Undefined if `path` is not the path of a result: a graph's own error may have a property of this name. */
 function pathOf(error: unknown): Path {
   try {
     if (!(error instanceof GraphQLError) || !Array.isArray(error.path)) return undefined;

@@ -32,7 +32,7 @@ export function rootConditionErrors(document: DocumentNode): GraphQLError[] {
   return errors;
 }
 
-/** Conditions of all selections at the root, those in fragments included; each fragment is visited once. */
+/** Conditions of all selections at the root, including those in fragments; each fragment is visited once. */
 function rootConditions(selections: readonly SelectionNode[], fragments: Fragments): DirectiveNode[] {
   const found: DirectiveNode[] = [];
   const visited = new Set<string>();

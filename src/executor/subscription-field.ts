@@ -33,7 +33,7 @@ export function subscriptionField(
   }
 }
 
-/** `rootConditionErrors` has refused conditions at the root, so its one field is found without variables. */
+/** `rootConditionErrors` has refused conditions at the root, so the only root field is found without variables. */
 function rootNode(schema: GraphQLSchema, { definition, document, kind }: Operation): FieldNode | undefined {
   const type = schema.getSubscriptionType();
   if (type == null || kind !== 'subscription') return undefined;

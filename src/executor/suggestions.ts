@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { LocatedError } from './located-error.ts';
 
-/** How graphql-js ends a message with names of the schema that are like the one that came. */
+/** The end of graphql-js's messages that suggest similar names of the schema. */
 const SUGGESTION = / Did you mean .*$/s;
 
 /** The errors of a document or of variables, without names of the schema that the client has not used itself. */

@@ -9,12 +9,12 @@ import {
 import { LocatedError } from './located-error.ts';
 import type { Operation } from './operation.ts';
 
-/** Says in errors of variables where these are declared, as graphql-js does, though documents are kept without locations. */
+/** Adds to errors of variables where these are declared, as graphql-js does: documents are kept without locations. */
 export class VariableErrors {
-  /** By operation, in order of declaration: a document is parsed once for all the wrong variables that come with it. */
+  /** By operation, in order of declaration: a document is parsed once for all its wrong variables. */
   readonly #locations = new WeakMap<Operation, readonly (SourceLocation | undefined)[]>();
 
-  /** @returns the errors in the same order; those that are not about a variable as they are */
+  /** @returns the errors in the same order; errors that are not about a variable stay unchanged */
   located(operation: Operation, errors: readonly GraphQLError[]): readonly GraphQLError[] {
     const nodes: readonly unknown[] = operation.definition.variableDefinitions ?? [];
     return errors.map((error) => {

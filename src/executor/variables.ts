@@ -5,15 +5,15 @@ import type { Operation } from './operation.ts';
 export type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * The errors that are reported of one document. Each quotes the value that it is about, which may be all that the client has sent:
- * 50 errors of 64 KB, the default of graphql-js, took 100 ms.
+ * Most errors reported for one document. Each quotes its value, which may be everything that the client has sent: 50 errors
+ * of 64 KB, the default of graphql-js, took 100 ms.
  */
 export const MAX_ERRORS = 10;
 
 const NONE: { readonly coerced: Variables } = { coerced: Object.freeze({}) };
 
 /**
- * Coerces variables as `execute` of graphql-js does, with fewer errors at most.
+ * Coerces variables as `execute` of graphql-js does, but with a lower limit on errors.
  *
  * @throws if `raw` is no object
  */

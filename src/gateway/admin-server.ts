@@ -9,7 +9,7 @@ import { Router } from '../server/router.ts';
 import type { Basics } from './basics.ts';
 import type { Revoking } from './revoking.ts';
 
-/** What Kubernetes, Prometheus and engineers reach. */
+/** Creates the server for Kubernetes, Prometheus and engineers. */
 export async function createAdminServer(
   { config, metrics, log, tracing }: Basics,
   checks: ReadinessChecks,

@@ -13,7 +13,7 @@ type AdmissionBasics = Pick<Basics, 'config' | 'processes' | 'pressure' | 'budge
 /** The time of a monotonic clock, ms. */
 const now = (): number => performance.now();
 
-/** What decides on new WebSockets. A further reason to refuse them is one more check. */
+/** Creates the parts that decide on new WebSockets. A further reason to refuse them is one more check. */
 export function createAdmission(
   basics: AdmissionBasics,
   connections: { readonly size: number; readonly handshakes: { readonly size: number } },
@@ -54,7 +54,7 @@ function pressureFault(pressure: PressureLevel): AdmissionFault | undefined {
   return message === undefined ? undefined : { reason: 'pressure', message };
 }
 
-/** Plain requests need connections too, and keep them for a while: so many more than WebSockets. */
+/** Sockets for each WebSocket, as plain requests also need connections, and keep them for a while. */
 const SOCKETS_PER_WEBSOCKET = 1.25;
 
 function serverCaps(

@@ -2,10 +2,10 @@ import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from '../metrics.ts';
 import { ByteBudget, ownBytes, type ByteSource } from '../support/byte-budget.ts';
 
-/** The budget's part of the heap limit: the rest is for what lasts, and for what becomes of the bytes. */
+/** The budget's part of the heap limit: the rest is for lasting objects, and for objects made from the bytes. */
 const PART_OF_HEAP = 1 / 4;
 
-/** Each source's least, as a part of the budget, and what one owner may hold of it. The rest goes to whoever needs it. */
+/** Each source's minimum, and the most for one owner, as parts of the budget. Any source may take the rest. */
 const SOURCES = {
   /** Messages of the bus that wait for their turn. */
   backlog: { least: 1 / 16, mostOfOwner: 1 },
@@ -13,7 +13,7 @@ const SOURCES = {
   throttles: { least: 1 / 16, mostOfOwner: 1 },
   /** Answers of back ends, until they are parsed. An owner is a back end. */
   answers: { least: 3 / 32, mostOfOwner: 1 / 16 },
-  /** Messages of WebSockets of which only a part has come. */
+  /** Messages of WebSockets that have come only in part. */
   messages: { least: 1 / 32, mostOfOwner: 1 },
   /** Bodies of requests, and their values while operations are executed. An owner is a client, or a connection. */
   bodies: { least: 1 / 8, mostOfOwner: 1 / 16 },
@@ -25,17 +25,17 @@ const SOURCES = {
   missed: { least: 1 / 8, mostOfOwner: 1 / 8 },
 };
 
-/** Bytes that the documents of subscriptions may take, besides: each is in memory as long as it is in use. */
+/** Bytes that the documents of subscriptions may take, outside the budget: each is in memory while it is in use. */
 export function bytesOfDocuments(): number {
   return Math.floor(getHeapStatistics().heap_size_limit / 4);
 }
 
-/** Bytes that the last events of all topics may take, besides: once as they were consumed, once as they came. */
+/** Bytes that the last events of all topics may take, outside the budget: for the consumed and for the arrived ones each. */
 export function bytesOfRecentEvents(): number {
   return Math.floor(getHeapStatistics().heap_size_limit / 64);
 }
 
-/** A part of the heap limit, besides: what clients leave unread must not keep others from the budget. */
+/** A part of the heap limit, outside the budget: responses that clients don't read must not keep others from the budget. */
 const PART_OF_RESPONSES = 1 / 8;
 
 export type Budget = Readonly<Record<keyof typeof SOURCES | 'responses', ByteSource>>;

@@ -6,7 +6,7 @@ import type { Basics } from './basics.ts';
 import { shareOf } from './pod-share.ts';
 import { redisAccess } from './redis-access.ts';
 
-/** How much the bus keeps, of the topics of which the graph says so. */
+/** How much history the bus keeps, for each topic with history in the graph. */
 export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<string, HistorySettings> {
   const kept = [...topics.values()].flatMap(({ name, history }) =>
     history ? [[name, history] as const] : [],
@@ -14,7 +14,7 @@ export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<stri
   return new Map(kept);
 }
 
-/** Loads what speaks to Redis only if there is one: a gateway without starts the sooner. */
+/** Loads the Redis client only if Redis is set: a gateway without Redis starts faster. */
 export async function createBus(
   { config, processes, budget, metrics, log }: Basics,
   graph: Pick<Graph, 'topics'>,

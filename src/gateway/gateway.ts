@@ -35,7 +35,7 @@ import { createKeys, viewerProperties } from './tokens.ts';
 
 const SIMULATOR = path.join(BUNDLED_FOLDER, 'simulator.js');
 
-/** How long unfinished requests, and sockets on which a close has been sent, have when the gateway stops. */
+/** Time for unfinished requests, and for sockets that got a close frame, when the gateway stops. */
 const STOP_GRACE_MS = 2_000;
 
 /** A part of the gateway that is started and stopped. */
@@ -57,12 +57,12 @@ interface Inside {
 }
 
 interface GatewayOptions {
-  /** One worker of several, whose primary answers the admin port. */
+  /** One of several workers: their primary serves the admin port. */
   readonly worker?: boolean;
   /** The number of the pod's processes, which share its limits. */
   readonly processes?: number;
   readonly trace?: EventTracer;
-  /** Told of each graph that has taken the place of another one. */
+  /** Called when a graph has replaced another one. */
   readonly onReload?: (graph: LoadedGraph, before: LoadedGraph) => void;
   /** Stopped with the gateway. Undefined: no spans are recorded. */
   readonly tracing?: RunningTracing | undefined;
@@ -95,7 +95,7 @@ export class Gateway {
     const watches = config.WATCH_GRAPH && !worker;
     const watch = watches ? await GraphWatch.of({ folder, clock: systemClock }) : undefined;
     const graph = await loadGraph(folder, { claims: claimedNames(config) });
-    // Warnings of the bundled graph are known, and would only puzzle users at their first start.
+    // Warnings of the bundled graph are known, and would only confuse users at their first start.
     if (!isBundled) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
     const metrics = new Metrics(tracing !== undefined);
     metrics.collectProcess();
@@ -191,7 +191,7 @@ export class Gateway {
       monitor,
       {
         start: async () => (ports = { ...ports, port: await publicServer.start() }),
-        // Together, as responses with the results of subscriptions have no end of their own.
+        // Stops both together, as responses with results of subscriptions do not end by themselves.
         stop: () =>
           Promise.all([
             publicServer.stop(AbortSignal.timeout(STOP_GRACE_MS)),
@@ -221,7 +221,7 @@ export class Gateway {
     return this.#inside;
   }
 
-  /** The one in force. */
+  /** The graph in force. */
   get graph(): LoadedGraph {
     return this.#inside.inForce.current.graph;
   }
@@ -231,7 +231,7 @@ export class Gateway {
     this.#inside.hub.afterWaiting(callback);
   }
 
-  /** Viewers have been revoked, as the primary says of which this is a worker. */
+  /** Viewers have been revoked: this worker's primary reports it. */
   revoked(revocations: readonly Revocation[]): void {
     this.#inside.revoking.hear(revocations);
   }
@@ -250,7 +250,7 @@ export class Gateway {
     return this.#inside.ports();
   }
 
-  /** Loads the graph anew. See `Reloads`. */
+  /** Loads the graph again. See `Reloads`. */
   reload(): Promise<void> {
     return this.#inside.reloads.request();
   }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config/settings.ts';
 
-/** The default of `GRAPH` where no folder has a schema: see `withGraph`. This graph is compiled with the gateway. */
+/** The default of `GRAPH` if no folder has a schema: see `withGraph`. This graph is compiled with the gateway. */
 const BUNDLED_GRAPH = 'examples/auction';
 
 export const BUNDLED_FOLDER = path.join(import.meta.dirname, '../..', BUNDLED_GRAPH);
@@ -13,8 +13,8 @@ export function graphFolderOf({ GRAPH }: Pick<Config, 'GRAPH'>): string {
 }
 
 /**
- * The environment with the folder of the graph as `GRAPH`: the named one, that of the environment, or `graph` or the working
- * directory if it holds a schema.
+ * The environment with `GRAPH` set to the folder of the graph: the named one, else the one in the environment, else `graph`
+ * or the working directory if it holds a schema.
  */
 export function withGraph(env: NodeJS.ProcessEnv, named?: string): NodeJS.ProcessEnv {
   // An empty variable counts as not set.

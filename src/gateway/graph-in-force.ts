@@ -1,21 +1,21 @@
 import { systemClock, type Clock } from '../support/clock.ts';
 import type { RunningGraph } from './running-graph.ts';
 
-/** How long a graph that was replaced may still be asked for what it has begun, without being looked at. */
+/** The least time that a replaced graph stays open for operations that it has begun, before it is checked. */
 const LEAST_MS = 5_000;
 
-/** How often it is looked whether all that it has begun is done. */
+/** How often to check whether everything that it has begun is done. */
 const LOOK_MS = 250;
 
 /**
- * The graph that is in force, read anew by all that serves clients for each operation that begins. What was begun with
- * the one before ends with it: its back ends are closed once that is over.
+ * The graph in force. The parts that serve clients read it again for each new operation. Operations that began with the
+ * previous graph end with it; then its back ends are closed.
  */
 export class GraphInForce {
   #current: RunningGraph;
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #stopping = new AbortController();
-  /** Resolves when all replaced graphs are closed. They are closed one after the other: a back end may have gone on from one to the next. */
+  /** Resolves when all replaced graphs are closed, one by one: a back end may go on from one to the next. */
   #retired: Promise<unknown> = Promise.resolve();
 
   constructor(first: RunningGraph, clock: Pick<Clock, 'sleep'> = systemClock) {
@@ -27,7 +27,7 @@ export class GraphInForce {
     return this.#current;
   }
 
-  /** @param isDone whether all that has begun with the graph until now is over, but for its queries */
+  /** @param isDone whether everything that has begun with the previous graph is over, except its queries */
   replace(next: RunningGraph, isDone: () => boolean): void {
     const { queries, backends } = this.#current;
     const after = next.backends;

@@ -13,7 +13,7 @@ interface PressurePart {
   stop(): void;
 }
 
-/** The part that measures what the pod holds, and has it take on less where that is too much. */
+/** Creates the part that measures how much the pod holds, and reduces its work if that is too much. */
 export function createPressure(
   { config, processes, pressure, metrics, log }: Basics,
   connections: Pick<Connections, 'copiedBytes' | 'shed'>,
@@ -21,7 +21,7 @@ export function createPressure(
   const heap = new LiveHeap();
   const memory = new Memory(config.MEMORY_LIMIT_MB, processes);
   const loop = new LoopDelay();
-  // Where heap and limit leave nothing for them, buffers still have some room.
+  // If heap and limit leave no room for buffers, buffers still get some.
   const room = Math.max(LEAST_ROOM, memory.limit - heap.limit);
   const monitor = new PressureMonitor({
     thresholds: [
@@ -56,7 +56,7 @@ export function createPressure(
 
 const mb = (bytes: number): number => Math.ceil(bytes / 2 ** 20);
 
-/** Warns of too little memory. Such a pod is under pressure from its start on, and no client can get in. */
+/** Warns of too little memory. Such a pod is under pressure from its start, and admits no client. */
 function warnOfShortage(
   memory: Memory,
   { PRESSURE_REFUSE_PERCENT, MEMORY_LIMIT_MB }: Config,

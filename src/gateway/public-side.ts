@@ -45,13 +45,13 @@ import type { Revoking } from './revoking.ts';
 import type { GraphMaker, RunningGraph } from './running-graph.ts';
 import { createTokenAuthenticator, sessionsOptions } from './tokens.ts';
 
-/** The graph, and what makes another one of the same kind. */
+/** The graph in force, and the maker of its replacements. */
 interface Graphs {
   readonly maker: GraphMaker;
   readonly inForce: GraphInForce;
 }
 
-/** What browsers reach: sockets, requests and pages, and what executes for them. */
+/** Creates what browsers reach: sockets, requests and pages, and the parts that execute for them. */
 export async function createPublicSide(
   basics: Basics,
   bus: Bus,
@@ -242,7 +242,7 @@ export async function createPublicSide(
   };
 }
 
-/** Not more: the hub would keep it for longer than the graph is in force. */
+/** Only these parts: the hub would keep others longer than the graph is in force. */
 function forHub({ graph, executor, contexts }: RunningGraph): HubGraph {
   return { graph, executor, contexts };
 }

@@ -10,7 +10,7 @@ type Login = 'REDIS_USERNAME' | 'REDIS_PASSWORD' | 'REDIS_SENTINEL_USERNAME' | '
 
 /**
  * @returns undefined if no Redis is set
- * @throws SluiceError BAD_SETTINGS if a file that is named is not what it must be
+ * @throws SluiceError BAD_SETTINGS if a named file does not have the expected content
  */
 export function redisAccess(config: Config, log: Log): RedisAccess | undefined {
   const { REDIS_URL: url, REDIS_CLUSTER: nodes, REDIS_SENTINELS: sentinels, REDIS_TLS: tls } = config;
@@ -25,7 +25,7 @@ export function redisAccess(config: Config, log: Log): RedisAccess | undefined {
   return { sentinels: sentinels.map(addressOf), master, tls, credentials };
 }
 
-/** @returns what `read` gives whenever it is called, or gave last where it fails: files are replaced while pods run */
+/** @returns calls `read` each time, and gives its last result if it fails: files are replaced while pods run */
 function readAgain<T>(read: () => T, log: Log): () => T {
   let last = read();
   let told: string | undefined;
@@ -42,7 +42,7 @@ function readAgain<T>(read: () => T, log: Log): () => T {
   };
 }
 
-/** @throws SluiceError BAD_SETTINGS: with a certificate that Node.js does not take, ioredis would give up for good */
+/** @throws SluiceError BAD_SETTINGS: with a certificate that Node.js refuses, ioredis would give up for good */
 function credentialsOf(config: Config): RedisCredentials {
   const certificateOf = (name: 'REDIS_CA' | 'REDIS_CERT') => {
     const file = config[name];

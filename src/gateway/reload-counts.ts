@@ -3,7 +3,7 @@ import type { Metrics } from '../metrics.ts';
 
 export type Counted = Pick<Metrics, 'graphReloads'>;
 
-/** At 0 from the start, or Prometheus would see no increase at the first. */
+/** Starts at 0: otherwise Prometheus would see no increase at the first. */
 export function beginCount({ graphReloads }: Counted): void {
   for (const outcome of ['done', 'refused']) graphReloads.inc({ outcome }, 0);
 }

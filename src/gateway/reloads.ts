@@ -4,13 +4,13 @@ import type { Log } from '../log.ts';
 import { beginCount, tellRefusal, type Counted } from './reload-counts.ts';
 
 interface ReloadsOptions {
-  /** Loads the graph anew and puts it in force. What it throws has changed nothing. */
+  /** Loads the graph again and puts it in force. If it throws, nothing has changed. */
   readonly reload: () => Promise<object>;
   readonly metrics: Counted;
   readonly log: Log;
 }
 
-/** Reloads of the graph, one at a time: those that are asked for meanwhile are one that follows. */
+/** Reloads of the graph, one at a time: all that are requested during a reload become a single one after it. */
 export class Reloads {
   readonly #options: ReloadsOptions;
   #running: Promise<void> | undefined;

@@ -14,7 +14,7 @@ import type { GraphMaker, RunningGraph } from './running-graph.ts';
 
 interface ReplaceGraphOptions {
   readonly folder: string;
-  /** The names of values that viewers may have by the settings: see `ReadOptions`. */
+  /** The names of values that viewers may have according to the settings: see `ReadOptions`. */
   readonly claims: readonly string[];
   readonly maker: GraphMaker;
   readonly inForce: GraphInForce;
@@ -34,16 +34,16 @@ interface ReplaceGraphOptions {
   readonly loadMs?: number;
 }
 
-/** Code of a graph that awaits what never comes must not keep later reloads waiting for ever. */
+/** If a graph's code waits for something that never comes, later reloads must not wait for ever. */
 const LOAD_MS = 30_000;
 
 /**
- * Loads the graph anew and puts it in force:
+ * Loads the graph again and puts it in force:
  *
  *     load, check ──► topics exist ──► compile ──► plan subscriptions anew ──► replace, in one turn
  *
- * @returns what has become of subscriptions, for the log
- * @throws SluiceError if it can't be used: then nothing has changed
+ * @returns how many subscriptions went on or ended, for the log
+ * @throws SluiceError if the graph can't be used: then nothing has changed
  */
 export async function replaceGraph(options: ReplaceGraphOptions): Promise<object> {
   const { folder, claims, maker, inForce, hub, ingest, bus, plan, show, log, loadMs = LOAD_MS } = options;
@@ -61,7 +61,7 @@ export async function replaceGraph(options: ReplaceGraphOptions): Promise<object
   });
   const renewals = new Renewals(servicesOf(before), servicesOf(next));
   await renewals.planAhead(hub.plans);
-  // The plans of subscriptions that have come meanwhile are included, before anything changes.
+  // Plans also for subscriptions that have come meanwhile, before anything changes.
   for (const one of hub.plans) renewals.of(one);
   const { kept, ended, isDone } = hub.replaceGraph(next, (one) => renewals.of(one));
   inForce.replace(next, isDone);

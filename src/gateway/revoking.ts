@@ -10,7 +10,7 @@ const AHEAD =
 
 type RevokingBus = Pick<Bus, 'announce' | 'onAnnouncement' | 'announcementsAreHeard'>;
 
-/** What viewers have open, or waits for its turn: it ends where the viewer is revoked. */
+/** Things that viewers have open, or that wait for their turn: they end when the viewer is revoked. */
 interface Revocable {
   /** @param isRevoked is given the viewer and, in seconds, when its token was issued, if that is known */
   revoke(isRevoked: (viewer: Json, issuedAt: number | undefined) => boolean): void;
@@ -24,7 +24,7 @@ export class Revoking {
   readonly #properties: () => readonly string[] | undefined;
   #revocables: readonly Revocable[] = [];
 
-  /** @param properties that viewers of the graph in force may have, if that is known */
+  /** @param properties the properties that viewers of the graph in force may have, if known */
   constructor(basics: Basics, bus: RevokingBus, properties: () => readonly string[] | undefined) {
     const { AUTH_CLOCK_TOLERANCE_SECONDS, AUTH_REVOKED_SECONDS } = basics.config;
     this.#basics = basics;
@@ -41,30 +41,30 @@ export class Revoking {
     });
   }
 
-  /** Sets what ends. */
+  /** Sets the things that a revocation ends. */
   of(...revocables: readonly Revocable[]): void {
     this.#revocables = revocables;
   }
 
-  /** Until those are read that other pods keep, nobody with a token is let in. */
+  /** Until this pod has read the revocations that Redis keeps, it lets nobody with a token in. */
   readonly notReady = (): string | undefined =>
     this.#bus.announcementsAreHeard ? undefined : 'the revocations that Redis keeps have not been read yet';
 
-  /** @throws if other pods may not hear of it */
+  /** @throws if other pods may not hear of the revocation */
   readonly revoke = async (revocation: Revocation): Promise<void> => {
     this.#demandProperty(revocation.path);
     if (this.revocations.isFullFor(revocation)) throw tooManyRevocations();
     await this.#bus.announce(textOf(revocation), this.#basics.config.AUTH_REVOKED_SECONDS * 1000);
-    // Over a bus it may take its time, if this pod's connection is lost just now.
+    // Takes it directly: over the bus it may take a while, if this pod has just lost its connection.
     this.#take(revocation);
   };
 
-  /** Takes those that the primary keeps, or has been asked for: it has checked them. */
+  /** Takes revocations that the primary keeps, or has received: it has checked them. */
   hear(revocations: readonly Revocation[]): void {
     for (const revocation of revocations) this.#take(revocation);
   }
 
-  /** A path into the token, such as `sub`, would be remembered and do nothing. */
+  /** Refuses a path into the token, such as `sub`: it would be kept without any effect. */
   #demandProperty(path: string): void {
     const [first = ''] = path.split('.');
     const properties = this.#properties();
@@ -90,7 +90,7 @@ export class Revoking {
     log.info({ path: revocation.path }, 'a viewer is revoked');
     const isRevoked = (viewer: Json, issuedAt: number | undefined): boolean =>
       isOfViewer(revocation, viewer) && this.revocations.precedes(issuedAt, revocation.at);
-    // Behind all clients that are let in within this turn.
+    // After all clients that are let in during this turn.
     setImmediate(() => {
       for (const revocable of this.#revocables) revocable.revoke(isRevoked);
     });

@@ -17,7 +17,7 @@ import type { Basics } from './basics.ts';
 import { loadPersistedDocuments } from './load-persisted-documents.ts';
 import { expectSpreadable } from './spread-topics.ts';
 
-/** What a graph becomes in a gateway: made as a whole, and replaced as a whole. */
+/** A graph, with the parts that the gateway makes from it: made and replaced as a whole. */
 export interface RunningGraph {
   readonly graph: LoadedGraph;
   readonly executor: Executor;
@@ -28,9 +28,9 @@ export interface RunningGraph {
   readonly backends: Backends;
 }
 
-/** Makes what a graph becomes. What all graphs of a gateway share is in here. */
+/** Makes a RunningGraph of each graph. It holds what all graphs of a gateway share. */
 export class GraphMaker {
-  /** The bounds of all executions, those of the graphs before included. */
+  /** The bounds of all executions, including those of previous graphs. */
   readonly bounds: ExecutionBounds;
   readonly #basics: Basics;
   /** Codes of errors, which authors of graphs choose. */
@@ -48,7 +48,7 @@ export class GraphMaker {
   }
 
   /**
-   * @param before what it is to replace
+   * @param before the running graph that it will replace
    * @throws SluiceError if the graph's back ends can't be used, its persisted documents do not fit it, or a topic that is
    *   spread has history
    */
@@ -83,7 +83,7 @@ export class GraphMaker {
       transformKeys: responseKeys(),
       isTraced: tracing !== undefined,
     };
-    // Last: what throws behind it would leave connections open.
+    // Last: if something after it threw, connections would stay open.
     const backends = new Backends(definition.backends ?? {}, services, before?.backends);
     for (const field of fieldsWithCode(schema)) metrics.resolverErrors.inc({ field, code: INTERNAL_CODE }, 0);
     if (graph.hasResolvers) {

@@ -4,10 +4,10 @@ import type { Graph } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 
 /**
- * A history has one sequence for all channels of its topic, which one slot of a cluster gives. Were such a topic not spread
- * all the same, pods with the graph before would listen to it elsewhere, and not know.
+ * Refuses to spread a topic with history. One slot of the cluster gives the sequence for all its channels. If the gateway
+ * ignored the setting for such a topic, pods with the previous graph would listen elsewhere, and not notice.
  *
- * A name that no topic of the graph has is likely to be misspelt, though a later graph may have it: it is warned of.
+ * Warns of a name without a topic in the graph: it is likely misspelt, though a later graph may have the topic.
  *
  * @throws SluiceError BAD_SETTINGS if a topic that is spread has history
  */

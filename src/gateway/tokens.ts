@@ -12,7 +12,7 @@ import type { Basics } from './basics.ts';
 import type { GraphInForce } from './graph-in-force.ts';
 import type { Revoking } from './revoking.ts';
 
-/** Clients that are refused for the same outage are logged once in so long. */
+/** The period in which clients that are refused for the same outage are logged once, ms. */
 const LOG_PERIOD_MS = 60_000;
 
 /** @returns undefined if clients connect without tokens */
@@ -35,7 +35,7 @@ export function createKeys({ config, metrics, log }: Basics): Keys | undefined {
   });
 }
 
-/** @returns the properties that viewers may have; undefined where they are not made of claims alone */
+/** @returns the properties that viewers may have; undefined if viewers are not made only of claims */
 export function viewerProperties(
   { config }: Basics,
   keys: unknown,

@@ -15,7 +15,7 @@ export interface Bucket {
   readonly subscribers: ReadonlySet<Subscriber>;
 }
 
-/** For whom one event is. */
+/** The subscribers that one event is for. */
 export interface Passing {
   readonly subscribers: ReadonlySet<Subscriber>;
   /** All others of the group. */
@@ -45,17 +45,17 @@ export class Audience {
     this.#plan = plan;
     this.#subscribers = subscribers;
     this.#partitions = partitions;
-    // Not all services: the group's hold the graph that it has begun with.
+    // Not all services of the group: the others keep the group's first graph in memory.
     this.#services = { work: services.work, log: services.log };
     this.#all = { subscribers, excluded: [] };
   }
 
-  /** Goes on with another graph. @param plan whose filter says the same as before */
+  /** Continues with another graph. @param plan its filter must mean the same as before */
   renew(plan: Pick<SubscriptionPlan, 'filter' | 'field'>): void {
     this.#plan = plan;
   }
 
-  /** What an event is that is for nobody. */
+  /** The result for an event that no subscriber gets. */
   get none(): Passing {
     return { subscribers: new Set(), excluded: [this.#subscribers] };
   }
@@ -87,7 +87,7 @@ export class Audience {
 
   /**
    * @param bytes of the event's message
-   * @returns undefined: the filter lets the event through for nobody
+   * @returns undefined if the filter lets the event through for no subscriber
    */
   of(event: Event, bytes: number): Passing | undefined {
     const { filter } = this.#plan;
@@ -112,7 +112,7 @@ export class Audience {
     return { subscribers: new Set(passing.flatMap((bucket) => [...bucket])), excluded };
   }
 
-  /** A filter that fails lets no event through: code of the graph's own scalars may run in it. */
+  /** A filter may throw, as it may run code of the graph's own scalars: then it does not let the event through. */
   #passes(filter: EventFilter, event: Event, viewer: Json, bytes: number): boolean {
     const { comparisons, scans } = filter.cost;
     const units = UNITS.filter + comparisons * UNITS.comparison + scans * bytes * UNITS.byte;

@@ -11,9 +11,9 @@ export interface Source {
 /** What the backlog looks at before it takes a message, and resets at the start of a turn. */
 export type TurnBudget = Pick<WorkBudget, 'spent' | 'writing' | 'renew'>;
 
-/** Whom messages are handed to. Its methods must not throw. */
+/** Receives the messages. Its methods must not throw. */
 interface Taker<Channel> {
-  /** @returns whether it is done with the message; `goOn` is called in later turns else, before any other is taken */
+  /** @returns whether it is done with the message; if not, later turns call `goOn` before another one is taken */
   take(channel: Channel, payload: Buffer | string): boolean;
   /** Goes on with the message. @returns whether it is done */
   goOn(): boolean;
@@ -27,25 +27,25 @@ interface Waiting<Channel> {
 }
 
 /**
- * Taken in a turn even if that makes it longer: writes are what costs, so the more results leave in each the better.
- * CPU per delivery in a flood with 16, 32 and 64: 1.2, 1.0 and 0.65 µs for 4,000 sockets, while the 99th percentile of
- * handshakes goes from 95 to 140 ms; with 19,000 sockets 4.5 µs for the 3 events that `UNITS.turn` comes to, 1.6 for 13.
+ * A turn takes so many even if that makes it longer: writes cost most, so each write should carry many results. CPU per
+ * delivery in a flood with 16, 32 and 64: 1.2, 1.0 and 0.65 µs for 4,000 sockets, while the 99th percentile of handshakes
+ * goes from 95 to 140 ms; with 19,000 sockets 4.5 µs for the 3 events that `UNITS.turn` comes to, 1.6 for 13.
  */
 const LEAST_MESSAGES = 64;
 
-/** Beyond it the source is paused, as where no bytes can be reserved; it is resumed when half is left. */
+/** With more waiting messages, or if no bytes can be reserved, the source is paused; it resumes when half is left. */
 const MAX_MESSAGES = 8_192;
 
 /**
- * Messages of the bus on their way into the hub, each taken in the turn in which it comes as long as the turn's budget
- * is not spent. Redis may send hundreds at once, each for thousands of subscribers: what is too much for one turn waits,
- * in order, so that connections are accepted and answered in between.
+ * Messages of the bus on their way into the hub, each taken in the turn in which it comes as long as the turn's budget is
+ * not spent. Redis may send hundreds at once, each for thousands of subscribers: messages that are too much for one turn
+ * wait, in order, so that connections are accepted and answered in between.
  *
  *     bus ──► taken at once, within the turn's units
  *        └──► backlog ──next turn──► taken, likewise, once the last turn's sockets have been written to
  *
- * A backlog that grows past its bound pauses the source. Messages of Redis then stay in the socket, as they would while
- * the process is busy: Redis buffers them, and disconnects a client whose buffer grows too large.
+ * A backlog that grows past its bound pauses the source. Messages of Redis then stay in the socket, as they would while the
+ * process is busy: Redis buffers them, and disconnects a client whose buffer grows too large.
  */
 export class Backlog<Channel> {
   readonly #taker: Taker<Channel>;
@@ -59,7 +59,7 @@ export class Backlog<Channel> {
   #isUnfinished = false;
   #bytes = 0;
   readonly #reserved: Reservation;
-  /** With so many bytes the source may be resumed; undefined: it is not paused. */
+  /** The source may resume once no more bytes than this wait; undefined: it is not paused. */
   #resumesAt: number | undefined;
   /** Messages in this turn. */
   #taken = 0;
@@ -74,7 +74,7 @@ export class Backlog<Channel> {
   }
 
   add(channel: Channel, payload: Buffer | string): void {
-    // What was spent since the last turn is of turns in which no message came.
+    // The work spent until now belongs to turns in which no message came.
     if (!this.#scheduled) this.#turn.renew();
     this.#schedule();
     if (this.#count === 0 && this.#mayTake) {
@@ -86,7 +86,7 @@ export class Backlog<Channel> {
     const isFull = !this.#reserved.resize(this.#bytes);
     if (isFull || this.#count > MAX_MESSAGES) {
       this.#resumesAt = Math.min(this.#resumesAt ?? Infinity, isFull ? this.#bytes / 2 : Infinity);
-      // Again for each further message: it may come from a connection that has been made anew.
+      // Pauses again for each further message: it may come from a new connection, which is not paused.
       this.#source.pause();
     }
   }
@@ -101,7 +101,7 @@ export class Backlog<Channel> {
     else callback();
   }
 
-  /** Has the message done that is being taken, in this turn, however long that takes. */
+  /** Finishes the message that is being taken, in this turn, however long that takes. */
   finish(): void {
     if (!this.#isUnfinished) return;
     this.#taker.finish();

@@ -1,7 +1,7 @@
 import type { Event } from '../events/event.ts';
 import { FilterIndex, type Indexed, type Some } from './filter-index.ts';
 
-/** Most channels have one group or a few, which are asked faster than they are found, and need no memory for an index. */
+/** Most channels have few groups: asking all of them is faster than an index, and needs no memory for one. */
 const INDEXED_FROM = 32;
 
 /** The groups that listen to one channel. */

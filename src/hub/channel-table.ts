@@ -11,7 +11,7 @@ export interface InspectedChannel {
   };
 }
 
-/** Values of keys are in them. */
+/** Most characters of a name that are shown: names contain values of keys. */
 const MAX_NAME = 500;
 
 /** The channels of a hub as a table, however many there are. */

@@ -12,14 +12,14 @@ interface Position {
 
 export type DedupeResult = 'new' | 'seen' | 'restarted';
 
-/** The last event that one channel has carried of a partition of one topic. */
+/** The last event of one topic partition that the channel has carried. */
 interface Carried {
   /** Kafka's id of the topic. */
   topicId: string | undefined;
   last: LogPosition;
 }
 
-/** Where a topic was made anew, what was published of the former one may come among the events of the new one. */
+/** After a topic was recreated, events of the former topic may still come among those of the new one. */
 interface CarriedTopics {
   readonly latest: Carried;
   readonly former: Carried | undefined;
@@ -28,23 +28,23 @@ interface CarriedTopics {
 type Partitions = Map<number, CarriedTopics>;
 
 /**
- * What one channel has carried, by partition. A channel gets the events of a partition in the order of its log, and
- * copies of them only after the event itself: their publisher has not heard that they arrived, or the partition has gone
- * on to another pod before they were committed. (Publishing keeps it so where Redis takes only a part.) So an event that
- * is not after the last one of its topic has been dispatched before. A topic that was made anew has another id in Kafka.
+ * What one channel has carried, by partition. A channel gets the events of a partition in log order. A copy comes only
+ * after its event: the publisher did not hear that the event arrived, or the partition moved to another pod before the
+ * commit. (Publishing keeps this order even if Redis takes only a part.) So an event that is not after the last one of its
+ * topic has been dispatched before. A recreated topic has another id in Kafka.
  */
 export class ChannelOffsets {
   readonly #carried: Partitions = new Map();
-  /** The positions up to which subscribers have read the channel's history: the channel may never have carried those events to them. */
+  /** The positions up to which subscribers have read the history: the channel may never have carried those events. */
   #read: Partitions | undefined;
-  /** The epoch in which those of `#read` were read. */
+  /** The epoch of the positions in `#read`. */
   #readEpoch: string | undefined;
-  /** The positions that were read in epochs before. */
+  /** The positions that were read in earlier epochs. */
   #readBefore: Partitions | undefined;
-  /** Copies left out. */
+  /** Events dispatched, without copies. */
   events = 0;
 
-  /** The channel's history has it: what is published again without a position in its epoch is a copy. */
+  /** Notes an event of the channel's history: if it is published again without a position in that epoch, it is a copy. */
   note(position: Position): void {
     const epoch = position.h?.[0];
     if (this.#read === undefined || epoch !== this.#readEpoch) {

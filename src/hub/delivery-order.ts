@@ -13,10 +13,10 @@ export interface PendingEvent {
   held: Map<Subscriber, SerializedResult | undefined> | undefined;
   /** Subscribers settled before it was tracked, while this was the only event pending. */
   readonly untracked: Iterable<Subscriber>[];
-  /** Whether it is recorded for each subscriber which event comes next. */
+  /** Whether each subscriber's next event is recorded. */
   tracked: boolean;
   done: boolean;
-  /** What its results are to tell of others that it supersedes. */
+  /** Counts the events that it supersedes, for its results to report. */
   readonly leftOut: LeftOut | undefined;
   /** Undefined: it is not traced. */
   trace: GroupTrace | undefined;
@@ -35,8 +35,8 @@ export interface DeliveryServices {
 }
 
 /**
- * Brings results to subscribers in the order of the events, though executions end in any order and some subscribers
- * are settled long before others.
+ * Brings results to subscribers in the order of the events, though executions end in any order and some subscribers are
+ * settled long before others.
  *
  *     events   1      2      3     pending, oldest first
  *     ann      ✓      ✓      …     next is 3
@@ -44,8 +44,8 @@ export interface DeliveryServices {
  *
  * As long as each event is done before the next one begins, none of this is recorded: results are delivered at once.
  *
- * A subscriber that waits for an execution keeps its own results only. For each event that others get meanwhile there
- * remains an empty place, 8 bytes, until the oldest event is done.
+ * While a subscriber waits for an execution, only its own results are kept. An event that the others have got leaves an
+ * empty place of 8 bytes until the oldest event is done.
  */
 export class DeliveryOrder {
   readonly #subscribers: ReadonlySet<Subscriber>;
@@ -58,7 +58,7 @@ export class DeliveryOrder {
   #size = 0;
   /** Sequence of the event that a subscriber waits for, where that is not the oldest one. Made when it is needed. */
   #next: Map<Subscriber, number> | undefined;
-  /** The waits of those that want to know when there is room. Made when it is needed. */
+  /** Callers that wait for room. Made when needed. */
   #waits: Wait[] | undefined;
   /** Deliveries that are not counted yet. */
   #delivered = 0;
@@ -80,7 +80,7 @@ export class DeliveryOrder {
     return this.#pending.length;
   }
 
-  /** Calls back, once, as soon as there are fewer of these than `limit`: at once if so now. */
+  /** Calls back once, as soon as `pending` is below `limit`: immediately if it is below now. */
   whenBelow(limit: number, callback: () => void): void {
     if (this.#pending.length < limit) {
       callback();
@@ -106,7 +106,7 @@ export class DeliveryOrder {
     return waiting;
   }
 
-  /** Sequences of the oldest and the newest event that is pending; the newest is the lower one if none is. */
+  /** Sequences of the oldest and the newest pending event; `last` is below `first` if none is pending. */
   get pendingSequences(): { first: number; last: number } {
     return { first: this.#first, last: this.#first + this.#pending.length - 1 };
   }
@@ -150,9 +150,9 @@ export class DeliveryOrder {
   }
 
   /**
-   * These subscribers get this result. Each subscriber of the event's beginning must be settled, or excluded.
+   * Gives these subscribers this result. Each subscriber that the event began with must be settled or excluded.
    *
-   * @param times of the event; undefined: the result is of none
+   * @param times of the event; undefined if the result belongs to no event
    */
   settle(
     event: PendingEvent,
@@ -215,7 +215,7 @@ export class DeliveryOrder {
     this.#advance(subscriber, event.sequence + 1);
   }
 
-  /** Delivers what has waited for the event before `next`. */
+  /** Delivers the results that waited for the event before `next`. */
   #advance(subscriber: Subscriber, next: number): void {
     const skipped = this.#skipped.from(subscriber);
     for (; next < this.#end && next < skipped; next += 1) {
@@ -249,7 +249,7 @@ export class DeliveryOrder {
     if (this.#waits !== undefined) this.#callBack(this.#waits);
   }
 
-  /** Behind the delivery that has made room. */
+  /** Calls back after the delivery that has made room. */
   #callBack(waits: readonly Wait[]): void {
     const rest: Wait[] = [];
     for (const wait of waits) {

@@ -2,9 +2,9 @@ import type { Counter } from 'prom-client';
 import type { WorkBudget } from './work-budget.ts';
 
 /**
- * What it takes to find out whom events are for: thousands of groups may listen to one channel, each with a filter of its
- * own. It is part of a turn's work, and known apart from that, since a message whose groups take too much of it is handed
- * on in further turns.
+ * The work of finding the subscribers of events: thousands of groups may listen to one channel, each with its own filter.
+ * It is part of a turn's work, but also counted by itself: a message that needs too much of it is handed on over several
+ * turns.
  */
 export class DispatchWork {
   readonly #budget: Pick<WorkBudget, 'spend'>;
@@ -13,7 +13,7 @@ export class DispatchWork {
   spent = 0;
   #rejections = 0;
 
-  /** @param filtered counts events that a filter has let through for nobody */
+  /** @param filtered counts events that a filter has let through for no subscriber */
   constructor(budget: Pick<WorkBudget, 'spend'>, filtered: Counter) {
     this.#budget = budget;
     this.#filtered = filtered;
@@ -29,7 +29,7 @@ export class DispatchWork {
     this.#rejections += groups;
   }
 
-  /** Counts rejections: once for many groups, as that takes longer than most filters. */
+  /** Adds the rejections to the metric, once for many groups: counting takes longer than most filters. */
   count(): void {
     if (this.#rejections === 0) return;
     this.#filtered.inc(this.#rejections);

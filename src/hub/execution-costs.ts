@@ -9,7 +9,7 @@ export class ExecutionCosts {
   ms = 0;
   /** ms that asynchronous ones took until they were over. */
   awaitedMs = 0;
-  /** Into how many sets of subscribers the last event was split, as their viewers differ in what was read. */
+  /** The number of sets into which the last event split the subscribers, as their viewers differ in what was read. */
   buckets = 1;
   /** Made when it is needed: executions that were needed only because viewers differ, by the path at which they do. */
   #unshared: Map<string, number> | undefined;

@@ -19,7 +19,7 @@ export interface ExecutionServices extends ExecutionBounds {
   readonly now?: () => number;
 }
 
-/** ms: what takes less is counted as an execution, what takes more by its time too. */
+/** ms: a shorter execution counts as one execution, a longer one also by its time. */
 const LONG_MS = 0.2;
 
 /** One function for all groups. */
@@ -62,14 +62,14 @@ export class ExecutionRunner {
     this.#now = services.now ?? monotonic;
   }
 
-  /** Whether the turn of the event loop is as long as it may be: what would begin now has to wait for a later one. */
+  /** Whether this turn of the event loop has reached its limit: further executions have to wait for a later turn. */
   get isTurnOver(): boolean {
     return this.#services.budget.spent >= UNITS.longestTurn;
   }
 
   /**
-   * Whether an execution may begin without a place: as long as they have been synchronous. The first one may not, or a
-   * client would have any number of places that subscribes anew for each.
+   * Whether an execution may begin without a place: if all so far were synchronous. The first one may not: otherwise a
+   * client could take any number of places by subscribing again for each.
    */
   get needsNoPlace(): boolean {
     return this.#synchronous === true;

@@ -8,7 +8,7 @@ export interface Indexed {
   readonly plan: Pick<SubscriptionPlan, 'filter' | 'delivery'>;
 }
 
-/** Groups that are gone through while some leave, and others come. */
+/** Groups to iterate over, while some leave and others join. */
 export interface Some<Group> {
   /** How many they are at most. */
   readonly size: number;
@@ -25,15 +25,15 @@ interface Matcher<Group> {
 }
 
 /**
- * Finds the groups of a channel whose filters may let an event through, without asking the others: thousands may have the same
- * filter with another operand each.
+ * Finds the groups of a channel whose filters may let an event through, without asking the others: thousands may have the
+ * same filter, each with its own operand.
  *
  *     status = $status      'open' ─► groups    'sold' ─► groups      a look into a map
  *     price >= $min         3 ─ 17 ─ 17 ─ 40 ─ 95                     all up to the event's price, in a sorted list
  *     anything else         all
  */
 export class FilterIndex<Group extends Indexed> {
-  /** Their filters require nothing that is indexed, or a throttle is to see all events before the filter. */
+  /** Groups whose filter requires nothing indexed, or whose throttle has to see all events before the filter. */
   readonly #others = new Set<Group>();
   readonly #matchers = new Map<string, { readonly path: readonly string[]; readonly by: Matcher<Group> }>();
   /** A group may have another filter by the time it leaves. */
@@ -117,7 +117,7 @@ interface Entry<Group> {
   group: Group | undefined;
 }
 
-/** Whether a value of an event holds beside an operand: where it does, it does beside all that come first in the order. */
+/** Whether an event's value matches an operand: then it also matches all operands before it in the order. */
 const HOLDS: Record<OrderOperator, (value: Orderable, operand: Orderable) => boolean> = {
   gt: (value, operand) => value > operand,
   gte: (value, operand) => value >= operand,
@@ -125,18 +125,18 @@ const HOLDS: Record<OrderOperator, (value: Orderable, operand: Orderable) => boo
   lte: (value, operand) => value <= operand,
 };
 
-/** So many that have come, and an eighth of what is sorted, are looked through one by one before all is sorted anew. */
+/** Up to so many new entries, plus an eighth of the sorted ones, are searched one by one before all are sorted again. */
 const FRESH = 16;
 
-/** All of one type. */
+/** Operands of one type. */
 class OrderedOperands<Group> implements Matcher<Group> {
   readonly #operator: OrderOperator;
   readonly #byGroup = new Map<Group, Entry<Group>>();
-  /** Replaced, but never changed, as it is gone through in several turns. */
+  /** Replaced, but never changed: an iteration over it may last several turns. */
   #sorted: readonly Entry<Group>[] = [];
   /** In no order yet. */
   #fresh = new Set<Entry<Group>>();
-  /** Some of what is sorted has left. */
+  /** Some sorted entries have left. */
   #hasGone = false;
 
   constructor(operator: OrderOperator) {
@@ -187,7 +187,7 @@ class OrderedOperands<Group> implements Matcher<Group> {
   }
 
   #sort(): void {
-    // A value that is greater than one operand is so than all lower ones.
+    // A value that is greater than one operand is also greater than all lower operands.
     const sign = this.#operator.startsWith('g') ? 1 : -1;
     const entries = [...this.#byGroup.values()];
     this.#sorted = entries.toSorted((one, other) => sign * compare(one.operand, other.operand));

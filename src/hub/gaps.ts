@@ -13,12 +13,12 @@ interface Group {
   tell(result: SerializedResult, isTold: (subscriber: Subscriber) => boolean): readonly Subscriber[];
 }
 
-/** For each topic; every gap is counted. */
+/** Limits the log lines of each topic; the metric counts every gap. */
 const LOG_BOUND = { lines: 1, periodMs: 10_000 };
 
 /**
- * Lets clients know where events of a topic may be missing, for they can't see it: those that asked for it get a result
- * at the place of the gap, the others have to connect again.
+ * Tells clients where events of a topic may be missing, which they can't see themselves: clients that asked for it get a
+ * result at the place of the gap, the others have to reconnect.
  */
 export class Gaps {
   readonly #policy: GapPolicy;
@@ -33,10 +33,10 @@ export class Gaps {
     this.know(topics);
   }
 
-  /** @param topics of which gaps may be told from now on */
+  /** @param topics that may have gaps from now on */
   know(topics: Iterable<string>): void {
     for (const topic of topics) {
-      // At 0 from the start, or Prometheus would see no increase at a topic's first.
+      // Starts at 0: otherwise Prometheus would see no increase at a topic's first gap.
       this.#metrics.gaps.inc({ topic }, 0);
     }
   }
@@ -56,7 +56,7 @@ export class Gaps {
     this.#log.warn({ topic, subscribers, told, reconnecting, suppressed }, 'events may have been missed');
   }
 
-  /** Tells subscribers that resume and are in no group yet. They are told under each policy, as resuming asks for it. */
+  /** Tells subscribers that resume and are in no group yet: under every policy, as a client that resumes asks for it. */
   tellThese(topic: string, subscribers: readonly Subscriber[]): void {
     const tell: Group['tell'] = (result, isTold) => {
       for (const subscriber of subscribers) if (isTold(subscriber)) subscriber.deliver(result);

@@ -21,12 +21,12 @@ export function declaredVariables(
   );
 }
 
-/** JSON with the keys of objects in order: by JSON.stringify if it makes the same, as for most clients it does. */
+/** JSON with sorted object keys. Uses JSON.stringify if that gives the same text, as for most clients. */
 function canonicalJson(value: unknown): string {
   return isCanonical(value) ? JSON.stringify(value) : sortedJson(value);
 }
 
-/** Whether all keys in it are in order, and JSON has all its numbers. */
+/** Whether all its object keys are sorted, and JSON can represent all its numbers. */
 function isCanonical(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object' || value === null) return true;
@@ -40,7 +40,7 @@ function isCanonical(value: unknown): boolean {
 }
 
 function sortedJson(value: unknown): string {
-  // JSON.stringify takes numbers past the largest for null, and -0 for 0.
+  // JSON.stringify writes infinite numbers as null, and -0 as 0.
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;

@@ -25,7 +25,7 @@ export function groupParts(
   isReplay: boolean,
 ): GroupParts {
   const { metrics, paths, limiter, late, replayed, maxWaiting, delivery } = services;
-  // A replay waits itself: what a subscriber has missed must not be skipped.
+  // A replay itself waits for room: events that a subscriber has missed must not be skipped.
   const skipped = new SkippedEvents(subscribers, isReplay ? Infinity : maxWaiting, metrics);
   const order = new DeliveryOrder(subscribers, skipped, delivery);
   return {

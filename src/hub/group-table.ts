@@ -6,7 +6,7 @@ import type { ExecutionCosts } from './execution-costs.ts';
 export interface GroupCounts {
   /** Its channels have been joined. */
   readonly live: boolean;
-  /** Dispatched by its channels, without copies, and without what an index of filters has kept from it. */
+  /** Events of its channels, without copies, and without those that the filter index has kept from it. */
   readonly events: number;
   /** Events that are pending now: being executed, or behind one that is. */
   readonly waiting: number;
@@ -28,7 +28,7 @@ export interface InspectedGroup {
   };
 }
 
-/** Characters of a document, or of variables, that are shown, and of those the first that are searched. */
+/** Most characters of a document, or of variables, that are shown; only these are searched. */
 const MAX_TEXT = 500;
 
 const MAX_NAME = 100;
@@ -114,7 +114,7 @@ function executionsPerEvent({ events, costs }: GroupCounts): number | undefined 
   return events === 0 ? undefined : costs.executions / events;
 }
 
-/** Given to groups when they are listed first. */
+/** The ids of groups: a group gets one when it is listed for the first time. */
 class GroupIds {
   readonly #ids = new WeakMap<InspectedGroup, string>();
   #last = 0;

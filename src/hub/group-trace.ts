@@ -12,7 +12,7 @@ interface Ends {
 }
 
 /**
- * Tells of one event in one group, in steps and in spans:
+ * Reports one event in one group, as steps and as spans:
  *
  *     dispatch bid_placed     until all its executions are over
  *       execute bid_placed    one execution, with the calls to back ends below it
@@ -41,12 +41,12 @@ export class GroupTrace {
     return { message: this.#message, group: this.#group };
   }
 
-  /** There is a throttle, and the filter lets it through for no subscriber. */
+  /** The group has a throttle, and the filter lets the event through for no subscriber. */
   filtered(subscribers: ReadonlySet<Subscriber>): void {
     this.#trace?.({ step: 'filtered', subscribers, ...this.#of });
   }
 
-  /** @param passing for whom a throttle holds it */
+  /** @param passing the subscribers for which a throttle holds it */
   held(subscribers: ReadonlySet<Subscriber>, passing: ReadonlySet<Subscriber>): void {
     this.#trace?.({ step: 'held', subscribers, passing, ...this.#of });
   }
@@ -63,7 +63,7 @@ export class GroupTrace {
   ): void {
     const isSkippedFor = (subscriber: object): boolean => skipped.isSkipping(subscriber as Subscriber);
     this.#trace?.({ step: 'dispatched', subscribers, passing, isReplay, isSkippedFor, ...this.#of });
-    // How often an event is replayed has no bound, and may be long after its trace.
+    // An event may be replayed any number of times, and long after its trace.
     if (isReplay) return;
     this.#span = this.#parent?.begin(`dispatch ${this.#group.field}`, 'INTERNAL', {
       'sluice.subscribers': passing.size,
@@ -76,12 +76,12 @@ export class GroupTrace {
     return beginExecution(this.#span, field, { kind: 'subscription', name: operation.name });
   }
 
-  /** Results are about to be written. @returns the span of that, to be ended when they are */
+  /** Results are about to be written. @returns a span, to be ended when they are written */
   writing(deliveries: number): OpenSpan | undefined {
     return this.#span?.begin(`write ${this.#group.field}`, 'INTERNAL', { 'sluice.deliveries': deliveries });
   }
 
-  /** Handed to connections. @returns to be ended when they have been written to; undefined: no steps are asked for */
+  /** Connections have the result. @returns to be ended when they have written it; undefined: no one asks for steps */
   delivered(subscribers: Iterable<Subscriber>, { shared }: SerializedResult): Ends | undefined {
     const trace = this.#trace;
     if (trace === undefined) return undefined;
@@ -110,7 +110,7 @@ export class GroupTrace {
 
 /**
  * @param span that the event comes from; undefined: it is not sampled
- * @returns undefined where no steps are asked for either, as it mostly is: the way of an event costs nothing more then
+ * @returns undefined if no one asks for steps either, which is the usual case: then an event costs nothing extra
  */
 export function traceOf(
   message: Message,

@@ -34,7 +34,7 @@ export class Group {
   readonly #audience: Audience;
   readonly #recent: RecentPositions | undefined;
   readonly #throttle: Throttle | undefined;
-  /** Not among the subscribers yet. Made when it is needed. */
+  /** Subscribers that resume, and are not in `#subscribers` yet. Made when needed. */
   #resuming: Resuming | undefined;
   /** Groups that have results under way for subscribers that resume, or have resumed. */
   #replays: Set<Group> | undefined;
@@ -43,7 +43,7 @@ export class Group {
   #events = 0;
   /** `MessageInHand` notes here which message the group was handed last. */
   reached = 0;
-  client: string | undefined; // The one whose subscriber has opened it: see JoinOptions.
+  client: string | undefined; // The client whose subscriber opened the group: see JoinOptions.
 
   /** @param isReplay see `beginReplay` */
   constructor(plan: SubscriptionPlan, services: GroupServices, isReplay = false) {
@@ -70,7 +70,7 @@ export class Group {
     return this.#subscribers.size + (this.#resuming?.size ?? 0);
   }
 
-  /** Whether a subscriber has come by this connection. */
+  /** Whether one of its subscribers belongs to this connection. */
   isOf(owner: object): boolean {
     return [...this.#subscribers].some((subscriber) => subscriber.owner === owner);
   }
@@ -123,11 +123,11 @@ export class Group {
   }
 
   /**
-   * Goes on with another graph: events that begin from now on are executed by it, those under way by the one before. All
-   * keep their order. To be called after `flushAll`, as what a throttle holds is of the graph before.
+   * Continues with another graph: it executes the events that begin from now on, the previous graph those under way. All
+   * keep their order. Call `flushAll` before: the events that a throttle holds belong to the previous graph.
    *
-   * @param plan whose `delivery` says the same as before
-   * @returns whether all that had begun by now is done
+   * @param plan its `delivery` must mean the same as before
+   * @returns tells whether all events that had begun by now are done
    */
   renew(plan: SubscriptionPlan, services: GroupServices): () => boolean {
     const { order, runner } = this.#parts;
@@ -140,7 +140,7 @@ export class Group {
     return () => order.pendingSequences.first > last && replays.every((isDone) => isDone());
   }
 
-  /** Every channel has been joined: from now on the metric `sluice_subscribers` counts the group's. */
+  /** Every channel has been joined: from now on the metric `sluice_subscribers` counts its subscribers. */
   markSubscribed(): void {
     this.#subscribed = true;
     this.#services.metrics.subscribers.inc(this.#subscribers.size);
@@ -156,7 +156,7 @@ export class Group {
     return this.#resuming?.has(subscriber) ?? false;
   }
 
-  /** @returns a group for the events that subscribers have missed which resume in this one */
+  /** @returns a group for the events that the subscribers resuming in this group have missed */
   beginReplay(): Group {
     const replay = new Group(this.plan, this.#services, true);
     this.#replays ??= new Set();
@@ -177,12 +177,12 @@ export class Group {
   /**
    * Subscribers that are being resumed get the events that begin from now on.
    *
-   * @param replay that may have results under way for them, which come first
-   * @returns to be called once it has none
+   * @param replay may have results under way for them, which come first
+   * @returns to be called once the replay has none
    */
   takeOver(subscribers: Iterable<Subscriber>, replay?: Group): () => void {
     const { order } = this.#parts;
-    // They have got it with what they have missed, or it came before.
+    // They must not get the message in hand: they got it with the missed events, or it came before their start.
     this.#services.inHand.catchUp(this);
     replay?.flush();
     const isPending = replay !== undefined && replay.counts.waiting > 0;
@@ -215,7 +215,7 @@ export class Group {
   }
 
   /**
-   * Delivers a result behind those of all events so far, though it is of none.
+   * Delivers a result that belongs to no event, after the results of all events so far.
    *
    * @param isTold which subscribers get it
    * @returns the others
@@ -255,12 +255,12 @@ export class Group {
     this.#begin({ message, scope, isRecorded, bytes }, passing ?? this.#audience.none);
   }
 
-  /** Has all executed that a throttle holds. */
+  /** Executes all events that a throttle holds. */
   flush(): void {
     this.#throttle?.flush();
   }
 
-  /** Likewise, what is held for those that resume included. */
+  /** Executes all events that throttles hold, including those of its replays. */
   flushAll(): void {
     this.flush();
     for (const replay of this.#replays ?? []) replay.flush();
@@ -268,7 +268,7 @@ export class Group {
 
   /** The connection is about to be closed: the subscriber gets what a throttle holds, if that needs no waiting. */
   flushFor(subscriber: Subscriber): void {
-    // Results that are under way for it would come behind.
+    // Otherwise results that are under way for it would come after these.
     const isReady = this.#subscribers.has(subscriber) && this.isUpToDate(subscriber);
     if (this.#throttle === undefined || !isReady) return;
     const alone = this.beginReplay();

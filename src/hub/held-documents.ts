@@ -1,13 +1,13 @@
 import { ClientShares } from '../support/client-shares.ts';
 
-/** What a word of a document takes in memory when it is parsed: measured, 170 to 250, as most are fields. */
+/** Bytes that a word of a parsed document takes: measured, 170 to 250, as most words are fields. */
 const BYTES_OF_WORD = 200;
 
 interface Parsed {
   readonly query: string;
 }
 
-/** The documents of all groups, each counted once: clients may make up new ones, and each is in memory as long as it is in use. */
+/** The documents of all groups, each counted once: clients may make up new ones, which take memory while in use. */
 export class HeldDocuments {
   /** The documents, each with the client that has asked for it first, if it is known. */
   readonly #held = new Map<Parsed, string | undefined>();

@@ -9,6 +9,6 @@ export interface HubChannel extends RecordedChannel {
   readonly subscription: Subscription;
   /** How long the bus keeps its messages after it has been left, in ms; 0: it keeps none. */
   readonly keptMs: number;
-  /** The client that has asked for the channel first, if it is known: the channel counts for it until it is left. */
+  /** The first client that asked for the channel, if known: the channel counts for this client until the pod leaves it. */
   readonly client: string | undefined;
 }

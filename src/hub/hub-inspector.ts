@@ -39,8 +39,8 @@ interface HubInspection {
     readonly largest: readonly ChannelInspection[];
   };
   /**
-   * In the whole pod: asynchronous ones that run; those that wait for a place, a group's first among them; `late`,
-   * synchronous ones that wait since the turn of the event loop in which they were due has been long enough.
+   * Of the whole pod. `running`: asynchronous executions. `waiting`: those that wait for a place, including a group's
+   * first. `late`: synchronous ones that wait because the turn of the event loop in which they were due was at its limit.
    */
   readonly executions: { readonly running: number; readonly waiting: number; readonly late: number };
 }
@@ -71,7 +71,7 @@ export class HubInspector {
     this.channels = channelTable(channels);
   }
 
-  /** The groups with a subscriber that has come by this connection. Looks at all subscribers of the process. */
+  /** The groups with a subscriber of this connection. Looks at all subscribers of the process. */
   groupsOf(owner: object): Group[] {
     const groups = [...this.#groups.values()].flatMap((byVariables) => [...byVariables.values()]);
     return groups.filter((group) => group.isOf(owner));

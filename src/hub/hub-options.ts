@@ -13,9 +13,9 @@ import type { KeptLimits } from './kept-channels.ts';
 import type { LastingServices } from './lasting-services.ts';
 import type { PlanServices, SubscriptionPlan } from './subscription-plan.ts';
 
-/** What the hub has of a graph: replaced as a whole. */
+/** The parts of a graph that the hub uses; replaced as a whole. */
 export interface HubGraph {
-  /** Without `topics` none has history. */
+  /** Without `topics` no topic has history. */
   readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'> & Partial<Pick<Graph, 'topics'>>;
   readonly contexts: Contexts;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure' | 'unserialisable'>;
@@ -28,7 +28,7 @@ interface Arrivals {
 export interface HubOptions
   extends Omit<GroupServices, keyof LastingServices>, PlanServices, HubGraph, KeptLimits {
   readonly graph: HubGraph['graph'];
-  /** Without `room` it has no end, without the last three no topic has history. */
+  /** Without `room`, channels are unlimited; without the last three members, no topic has history. */
   readonly bus: Pick<Bus, 'subscribe' | 'onGap' | 'pause' | 'resume'> &
     Partial<Pick<Bus, 'room' | 'position' | 'readHistory' | 'deletions'>>;
   readonly executor: HubGraph['executor'];
@@ -37,7 +37,7 @@ export interface HubOptions
   readonly bytes?: HubBytes | undefined;
   /** Undefined: no spans are recorded. */
   readonly tracing?: Tracing | undefined;
-  /** Is told of each message once for each channel that carries it. Must not throw. */
+  /** Gets each message, once for each channel that carries it. Must not throw. */
   readonly arrivals?: Arrivals | undefined;
   /** Default: the system's. */
   readonly timers?: Timers;
@@ -54,14 +54,14 @@ export type Admits = (plan: SubscriptionPlan) => GraphQLError | undefined;
 export interface JoinOptions {
   /** The client whose shares of the pod the subscriber takes, if it is known: see ClientShares. */
   readonly client?: string | undefined;
-  /** Asked when it is known what the subscriber asks for. */
+  /** Called when the subscriber's plan is known. */
   readonly admits?: Admits;
-  /** Told that the viewer may not hold it. */
+  /** Called if the viewer may not hold the subscription. */
   readonly refused?: (plan: SubscriptionPlan, error: GraphQLError) => void;
   /**
-   * Told of channels of which messages are kept since the subscriber has asked for them.
+   * Called with the channels whose messages are kept from now on because of this subscriber.
    *
-   * @param ms how long after they have been left
+   * @param ms how long they count after the pod has left them
    */
   readonly keeps?: (channels: readonly string[], ms: number) => void;
   /** The client wants to resume later, from the cursor that it sends, or null. Absent: it does not. */

@@ -63,7 +63,7 @@ export class Hub {
       bytes.backlog,
       metrics.backlog,
     );
-    // Not all options: that would keep what is of the graph that the hub has begun with.
+    // Not all options: they would keep the hub's first graph in memory.
     this.#channels = new HubChannels({
       bus,
       lingerMs,
@@ -76,7 +76,7 @@ export class Hub {
     this.inspector = new HubInspector(this.#groups, this.#channels.byName, limiters);
     const topics = [...graph.bindings.values()].map(({ topic }) => topic);
     this.#gaps = new Gaps(gapPolicy, topics, metrics, log);
-    // Messages that wait came before the gap.
+    // Messages that wait now came before the gap.
     bus.onGap((topic) => this.#backlog.afterWaiting(() => this.#tellGap(topic)));
     this.#resumes = new Resumes({
       room: bytes.history,
@@ -101,9 +101,9 @@ export class Hub {
   }
 
   /**
-   * Adds a subscriber. It gets the events that are dispatched from now on; one that resumes, those behind its cursor too.
+   * Adds a subscriber. It gets the events that are dispatched from now on; if it resumes, also the events after its cursor.
    *
-   * @returns the group it is in, to leave by; or errors, if the variables or arguments can't be used, its viewer may not
+   * @returns its group, to be passed to `leave`; or errors, if the variables or arguments can't be used, its viewer may not
    *   hold the subscription, or a cap is reached
    */
   join(
@@ -141,7 +141,7 @@ export class Hub {
     if (group.remove(subscriber) && group.size === 0) this.#close(group);
   }
 
-  /** What the groups have asked for. */
+  /** The plans of all groups. */
   get plans(): readonly SubscriptionPlan[] {
     return this.#allGroups().map(({ plan }) => plan);
   }
@@ -293,7 +293,7 @@ export class Hub {
     arrivals?.add(message, name, payload);
     const scope = this.#scopes.of(message, tracing);
     const { inHand, work } = this.#lasting;
-    // Who looks at an event is told of each group that it is not for.
+    // A listener, or a trace, also reports each group that the event is not for.
     const isLookedAt = trace?.listener !== undefined || scope.span !== undefined;
     const concerned = isLookedAt ? groups : groups.concernedBy(message.event);
     work.rejected(groups.size - concerned.size);

@@ -16,7 +16,7 @@ interface Held {
 }
 
 /**
- * Why a new group can't be opened: the process holds as much as it may, or as much for the client. Undefined if it can.
+ * Why a new group can't be opened: the process, or the client in it, has reached a limit. Undefined if it can.
  *
  * @param client see JoinOptions
  */
@@ -62,7 +62,7 @@ export function groupRefusal(
 }
 
 /**
- * Refuses a client what a pod has room for still, but only for others.
+ * The error for a client that has used up its share, while the pod still has room for others.
  *
  * @param what there is room for
  */
@@ -75,9 +75,9 @@ export function beyondShare(what: string, metrics: Pick<Metrics, 'refused'>): Gr
 const NESTED_BYTES = 48;
 
 /**
- * About what a subscription's variables take in memory, in bytes.
+ * Estimates the memory of a subscription's variables, in bytes.
  *
- * @param key as of `variablesKey`
+ * @param key made by `variablesKey`
  */
 export function variablesSize(key: string): number {
   let size = key.length;
@@ -91,7 +91,7 @@ export function variablesSize(key: string): number {
 const OBJECT = '{'.charCodeAt(0);
 const LIST = '['.charCodeAt(0);
 
-/** Refuses for a cap that all clients of a pod have in common: the client has done nothing wrong, and may try again. */
+/** The error for a cap that all clients of a pod share: the client has done nothing wrong, and may try again. */
 export function podFull(message: string): GraphQLError {
   return new GraphQLError(`${message}. Try again later.`, { extensions: { code: 'POD_FULL' } });
 }

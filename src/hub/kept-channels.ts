@@ -15,9 +15,9 @@ interface LeftChannel {
 }
 
 /**
- * The channels of which the bus keeps messages since this pod has subscribed to them: those that it is subscribed to, and
- * those that it has left, for as long as what was kept of them may still be there. Each takes memory in Redis, or here with
- * the memory bus, so there is a most of them, however fast clients subscribe to further channels and leave them.
+ * The channels whose messages the bus keeps because of this pod: those that the pod is subscribed to, and those that it has
+ * left, as long as their messages may still be there. Each takes memory in Redis, or here with the memory bus, so their
+ * number is limited, however fast clients subscribe to new channels and leave them.
  */
 export class KeptChannels {
   readonly #limits: Required<KeptLimits>;
@@ -25,7 +25,7 @@ export class KeptChannels {
   #subscribed = 0;
   /** Queues by how long channels are kept, each in the order in which their times end. */
   readonly #left = new Map<number, Map<string, LeftChannel>>();
-  /** The shares of clients, which count on after these have gone. */
+  /** The shares of clients. They still count after the clients have gone. */
   readonly shares = new ClientShares();
 
   /** @param now ms, of a monotonic clock */
@@ -34,7 +34,7 @@ export class KeptChannels {
     this.#now = now;
   }
 
-  /** How many further ones there may be. */
+  /** How many more channels may be kept. */
   get room(): number {
     this.#forgetOld();
     let left = 0;
@@ -42,14 +42,14 @@ export class KeptChannels {
     return this.#limits.maxKept - this.#subscribed - left;
   }
 
-  /** Whether the channel, which this pod is not subscribed to, is kept since it was. */
+  /** Whether a channel that this pod has left is still kept. */
   has(name: string): boolean {
     const now = this.#now();
     for (const names of this.#left.values()) if ((names.get(name)?.until ?? 0) > now) return true;
     return false;
   }
 
-  /** How long a channel counts that is left, which is kept for so long then: ms. */
+  /** How long a channel counts after it was left, if the bus keeps it for `keptMs`: ms. */
   countsFor(keptMs: number): number {
     return this.#limits.lingerMs + keptMs;
   }
@@ -62,8 +62,8 @@ export class KeptChannels {
   }
 
   /**
-   * @param keptMs how long it is kept from when the bus has left it
-   * @param client that it was subscribed to for
+   * @param keptMs how long it is kept after the bus has left it
+   * @param client the client for which the pod subscribed to it
    */
   left(name: string, keptMs: number, client?: string): void {
     this.#subscribed -= 1;

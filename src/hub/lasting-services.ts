@@ -12,7 +12,7 @@ import { HeldBytes } from '../support/held-bytes.ts';
 import type { Throttle } from './throttle/throttle.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** What one hub has for all its groups. Nothing of a graph: it goes on when that is replaced. */
+/** What one hub has for all its groups. It holds nothing of a graph, so it stays when the graph is replaced. */
 export interface LastingServices {
   readonly delivery: DeliveryServices;
   readonly work: DispatchWork;

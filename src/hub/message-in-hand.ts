@@ -12,16 +12,17 @@ export interface Reached {
 interface Message {
   readonly number: number;
   readonly groups: { has(group: Reached): boolean };
-  /** The groups that have not been handed it: those that are closed meanwhile leave it. */
+  /** The groups that have not got it yet, without those that are closed meanwhile. */
   readonly rest: Iterator<Reached>;
-  /** How many there may be of them. */
+  /** How many groups `rest` has at most. */
   left: number;
   dispatch(group: Reached): void;
 }
 
 /**
- * The message that is being handed to the groups of its channel, one after the other: as many in a turn of the event loop as
- * it has time for. Until all have it no other message is taken, so each group gets all in the order of the channels.
+ * The message that is being handed to the groups of its channel, one after the other, as many as one turn of the event loop
+ * has time for. No other message is taken until all groups have it, so each group gets the messages in the order of the
+ * channels.
  *
  *     groups   1  2  3  4  5  6  7
  *     turn 1   ├──────┤
@@ -39,9 +40,9 @@ export class MessageInHand {
 
   /**
    * @param groups of the channel
-   * @param concerned those that are to have it
+   * @param concerned the groups that are to get it
    * @param dispatch must not throw
-   * @returns whether all have it: the rest needs `goOn` else
+   * @returns whether all have it; if not, the rest needs `goOn`
    */
   take<Group extends Reached>(
     groups: { has(group: Group): boolean },
@@ -69,7 +70,7 @@ export class MessageInHand {
     this.#handOn(Infinity);
   }
 
-  /** Hands it to this group now, if it is one of those that still lack it: who joins the group next is not to get it. */
+  /** Hands it to this group now, if the group still lacks it: a subscriber that joins next must not get it. */
   catchUp(group: Reached): void {
     if (this.#message?.groups.has(group) === true) this.#hand(this.#message, group);
   }

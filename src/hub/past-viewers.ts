@@ -18,7 +18,7 @@ export class PastViewers {
   /** The past viewers of each subscriber, oldest first. */
   #past: Map<Subscriber, PastViewer[]> | undefined;
   #until = 0;
-  /** Events before this one were no longer pending when those that only they need were let go. */
+  /** No event before this one was pending when viewers that are not needed any more were last removed. */
   #needed = 0;
 
   /**

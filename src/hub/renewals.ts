@@ -15,9 +15,9 @@ const MS_PER_TURN = 5;
 const AGAIN = 'Subscribe again.';
 
 /**
- * What becomes of subscriptions when the graph is replaced. One goes on, by a plan for the new graph, if its document is
- * valid there and its field means the same: the types of all that it selects, topic, channels, filter, who may have it,
- * and which events may be left out. For any other there is the error that it ends with.
+ * Decides what happens to subscriptions when the graph is replaced. A subscription goes on, with a plan for the new graph,
+ * if its document is valid there and its field means the same: types of all selected fields, topic, channels, filter,
+ * access, and which events may be left out. Any other subscription ends with an error.
  */
 export class Renewals {
   readonly #from: RenewalServices;
@@ -56,7 +56,7 @@ export class Renewals {
     return outcome;
   }
 
-  /** @returns what does not hold any more, if it can't go on */
+  /** @returns the reason, if it can't go on */
   #planAgain(plan: SubscriptionPlan): SubscriptionPlan | string {
     const { key, variables } = plan;
     const operation = this.#to.executor.prepare(plan.operation.query, plan.operation.name, variables);

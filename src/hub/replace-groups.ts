@@ -7,7 +7,7 @@ import type { SubscriptionPlan } from './subscription-plan.ts';
 export interface Replaced {
   /** Subscribers that go on. */
   readonly kept: number;
-  /** Subscribers that are told that theirs has ended, once they have got what was under way. */
+  /** Subscribers that get an error and end, once they have got the results under way. */
   readonly ended: number;
   /** Whether all events that were under way are done. */
   readonly isDone: () => boolean;

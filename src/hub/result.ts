@@ -29,15 +29,15 @@ export class SerializedResult {
   #cursor: string | undefined;
   #hasExtensions: boolean;
   #leftOut: LeftOut | undefined;
-  /** The result that this one is a copy of, with what it supersedes. */
+  /** The result that this one copies; the copy also knows what it supersedes. */
   #shared: SerializedResult | undefined;
   #withCursor: SerializedResult | undefined;
-  /** By what they tell. */
+  /** Copies that report left-out events, by the number of these; negative if with cursor. */
   #telling: Map<number, SerializedResult> | undefined;
 
   /**
    * @param position of its event in the topic's history; undefined if the event is not kept, or there is none
-   * @param source of the result, which is told if it can't be written
+   * @param source of the result, which is notified if it can't be serialised
    */
   constructor(result: ExecutionResult, position?: Message['h'], key?: string, source?: ResultSource) {
     this.key = key;
@@ -56,8 +56,8 @@ export class SerializedResult {
   /**
    * The same result for all subscribers for which `skipped` events were left out before it.
    *
-   * @param isShared whether it is kept for the next: not if each has a number of its own, which would have a result that
-   *   waits for one socket keep what all others were sent
+   * @param isShared whether the copy is kept for the next subscriber. Not if each has its own number: then a result that
+   *   waits for one socket would keep the copies of all others
    */
   telling(skipped: number, withCursor: boolean, isShared = true): SerializedResult {
     if (skipped === 0) return withCursor ? this.shared.withCursor : this.shared;
@@ -72,12 +72,12 @@ export class SerializedResult {
     return told;
   }
 
-  /** The result without what it supersedes, which is noted of many subscribers: this one may wait for a slow socket. */
+  /** The result without its counts of superseded events, which cover many subscribers: it may wait for a slow socket. */
   get shared(): SerializedResult {
     return this.#shared ?? this;
   }
 
-  /** The same result, which supersedes those of other events. */
+  /** A copy of this result that supersedes the results of other events. */
   standingFor(leftOut: LeftOut): SerializedResult {
     const copy = new SerializedResult({}, this.#position, this.key);
     copy.#json = this.#json;
@@ -106,9 +106,8 @@ export class SerializedResult {
   }
 
   /**
-   * Gives the result memory of its own; to be called when it may have to wait for a slow socket. Node.js makes small
-   * buffers from slabs of 8 KiB: a socket that keeps one result would keep some forty others too, which all other
-   * sockets have been sent.
+   * Gives the result its own memory. Call it when the result may have to wait for a slow socket: Node.js takes small
+   * buffers from slabs of 8 KiB, so one waiting result would keep some forty others in memory that have been sent.
    */
   keep(): void {
     const { buffer, length } = this.#json;

@@ -19,7 +19,7 @@ import { workOwnerOf, type Subscriber } from './subscriber.ts';
 import type { SubscriptionPlan } from './subscription-plan.ts';
 import { ViewerPartition, type ViewerPartitions } from './viewer-partition.ts';
 
-/** What one group's events are executed and delivered with. */
+/** The parts that execute and deliver one group's events. */
 export interface GroupParts {
   readonly plan: SubscriptionPlan;
   readonly runner: ExecutionRunner;
@@ -29,7 +29,7 @@ export interface GroupParts {
   readonly open: OpenExecutions;
   /** Bounds asynchronous executions. */
   readonly limiter: FairLimiter;
-  /** Has synchronous ones wait that a turn of the event loop has no time for. */
+  /** Queues synchronous executions for which a turn of the event loop has no time. */
   readonly late: FairLimiter;
   readonly skipped: SkippedEvents;
   /** See `SerializedResult.key`; undefined if none of its results may be left out. */
@@ -45,7 +45,7 @@ export interface GroupParts {
   readonly paths: BoundedLabels;
 }
 
-/** The subscriber that an execution is for, and its viewer at the event: both may be others when it is over. */
+/** The subscriber that an execution is for, and its viewer at the event: both may have changed when it is over. */
 interface First {
   readonly subscriber: Subscriber;
   readonly viewer: Json;
@@ -54,7 +54,7 @@ interface First {
 /** Subscribers that may share one execution, as far as is known. */
 export interface Candidates {
   readonly subscribers: ReadonlySet<Subscriber>;
-  /** Whether these are all subscribers of the group, so that the group's own partitions are theirs. */
+  /** Whether these are all subscribers of the group, so that the group's own partitions can be used. */
   readonly isWholeGroup: boolean;
   /** What their viewers are known to agree on. */
   readonly agreedReads: ReadSet | undefined;
@@ -72,21 +72,20 @@ const MAX_OWNERS = 64;
  *       otherwise                                 ──►    those who agree with the first get the result;
  *                                                        each other bucket of the partition is shared likewise
  *
- * An execution that has turned asynchronous is looked at before it is over: a subscriber whose viewer differs in what
- * has been read so far can't share it, and is executed for at once. So no subscriber waits for
- * a back end that only others need.
+ * What an asynchronous execution has read is checked before it is over: a subscriber whose viewer differs in that can't
+ * share it, and gets its own execution at once. So no subscriber waits for a back end that only others need.
  *
- * Many groups may listen to the channel of an event. Once the turn of the event loop has lasted long enough, the executions
- * of the others wait for the next turns, in which clients take turns: none waits for all groups of another one.
+ * Many groups may listen to the channel of an event. Once the turn of the event loop is at its limit, the executions of the
+ * remaining groups wait for the next turns, which serve clients in rotation: none waits for all groups of another client.
  *
- * An execution counts as work of one client among those that it is for, the one that has least: so a client that
- * joins a group of others does not have their executions wait behind its own.
+ * An execution serves several clients, and counts as work of the one with the least work. So a client that joins a group of
+ * others does not make their executions wait behind its own.
  *
- * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that
- * have joined since the event began. A viewer that is replaced meanwhile counts as it was when the event began.
+ * Sets of subscribers may change while executions run; DeliveryOrder leaves out those that have left, and those that have
+ * joined since the event began. A viewer that is replaced meanwhile counts as it was when the event began.
  *
- * Sound for resolvers that depend on nothing but event, arguments, viewer and back ends: for a viewer that agrees with
- * an execution on all that it read, the execution would have taken the same course.
+ * Sound for resolvers that depend on nothing but event, arguments, viewer and back ends: for a viewer that agrees with an
+ * execution on all that it read, the execution would have taken the same course.
  */
 export class SharedExecution {
   readonly #parts: GroupParts;
@@ -95,11 +94,11 @@ export class SharedExecution {
   readonly #event: PendingEvent;
   readonly #isRecorded: boolean;
   readonly #trace: GroupTrace | undefined;
-  /** Executions that have not settled their candidates, begun or not; and one for `start` itself. */
+  /** Executions that have not settled their candidates, begun or not; plus one for `start` itself. */
   #open = 1;
 
   /**
-   * @param isRecorded whether results are kept for subscribers that resume, and found if there are some
+   * @param isRecorded whether results are kept for subscribers that resume, and kept results are used
    * @param trace undefined: its steps are not asked for
    */
   constructor(
@@ -208,7 +207,7 @@ export class SharedExecution {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const { runner, keyOf } = this.#parts;
     const serialized = new SerializedResult(result, this.#message.h, keyOf?.(this.#message.event), runner);
-    // What has failed, or was given up as its subscribers have left, may succeed for the next.
+    // An execution that failed, or was aborted because its subscribers left, may succeed for the next.
     if (this.#isRecorded && result.errors === undefined) {
       const { plan, replayed } = this.#parts;
       replayed.add(plan, this.#message, first.viewer, reads, serialized);
@@ -221,16 +220,16 @@ export class SharedExecution {
     const { order, isReplay } = this.#parts;
     const sharing = this.#split(first, candidates, reads);
     if (this.#trace !== undefined) this.#trace.settled(sharing, reads);
-    // How long ago an event came that is replayed, or was held by a throttle, is no measure of how fast this pod is.
+    // The age of an event that is replayed, or that a throttle has held, does not show how fast this pod is.
     const isTimed = !isReplay && this.#event.leftOut === undefined;
     order.settle(this.#event, sharing, result, isTimed ? this.#message : undefined);
     this.#close();
   }
 
   /**
-   * Has the event executed anew for all who differ from the first in what was read.
+   * Executes the event again for all candidates that differ from the first in what was read.
    *
-   * @returns the candidates who agree with the first
+   * @returns the candidates that agree with the first
    */
   #split(first: First, candidates: Candidates, reads: ReadSet): ReadonlySet<Subscriber> {
     const { subscribers, isWholeGroup, agreedReads } = candidates;

@@ -7,7 +7,7 @@ import type { Subscriber } from './subscriber.ts';
 interface Gap {
   /** Sequence of the first event that is skipped. */
   readonly from: number;
-  /** In order: how many events are skipped, and results of no event that belong between them. */
+  /** In order: numbers of skipped events, and the results that belong to no event between them. */
   readonly missed: (number | SerializedResult)[];
 }
 
@@ -47,8 +47,8 @@ export class SkippedEvents {
   }
 
   /**
-   * An event begins: subscribers at the bound skip from here on. Looks at all of them, so it is skipped itself for as
-   * many events as the subscriber that is furthest behind still has room for.
+   * An event begins: subscribers at the bound skip from here on. The check looks at all subscribers, so it is left out for
+   * as many events as the subscriber furthest behind has room for.
    *
    * @param pending events that began before and may wait
    */
@@ -81,7 +81,7 @@ export class SkippedEvents {
   /**
    * Counts an event for those of its subscribers that skip it.
    *
-   * @param leftOut others that it stands for
+   * @param leftOut the events that it supersedes
    */
   count(subscribers: ReadonlySet<Subscriber>, leftOut?: LeftOut): void {
     if (this.#gaps === undefined) return;
@@ -98,7 +98,7 @@ export class SkippedEvents {
   }
 
   /**
-   * Keeps a result that is of no event for a subscriber that skips, so that it comes behind the events skipped so far.
+   * Keeps a result that belongs to no event until the subscriber has been told of the events skipped before it.
    *
    * @returns false if the subscriber skips nothing
    */
@@ -108,7 +108,7 @@ export class SkippedEvents {
     return gap !== undefined;
   }
 
-  /** The subscriber has got all that waited, and skips nothing any more. @returns what it is to be told */
+  /** The subscriber has got all that waited, and skips nothing any more. @returns the results that tell it so */
   end(subscriber: Subscriber): readonly SerializedResult[] {
     const missed = this.#gaps?.get(subscriber)?.missed ?? [];
     this.left(subscriber);

@@ -3,7 +3,7 @@ import type { Json } from '../lazy/reads.ts';
 import type { WorkOwner } from '../support/fair-limiter.ts';
 import type { SerializedResult } from './result.ts';
 
-/** Whose work it is that is done for a subscriber. */
+/** The owner of the work that is done for a subscriber. */
 export function workOwnerOf({ owner }: Pick<Subscriber, 'owner'>): WorkOwner {
   return (owner as { readonly client?: string | undefined }).client ?? owner;
 }
@@ -12,11 +12,11 @@ export function workOwnerOf({ owner }: Pick<Subscriber, 'owner'>): WorkOwner {
 export interface Subscriber {
   /** Who has connected: what the graph's `authenticate` returned, deep-frozen; replaced as a whole and never changed. */
   readonly viewer: Json;
-  /** The connection that the subscription came by. It has the key of its client as `client`, if that is known. */
+  /** The connection of the subscription. Its `client` is the key of the client, if known. */
   readonly owner: object;
   /** Whether the client has asked to be told where events may be missing: then it gets a result that says so. */
   readonly wantsGaps: boolean;
-  /** Much of what it was delivered still waits for its client. */
+  /** Many results that it got still wait for its client. */
   readonly isBehind: boolean;
   /** Takes one event's result. Called in the order of the events, from within the turn that has executed it. */
   deliver(result: SerializedResult): void;

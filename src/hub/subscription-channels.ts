@@ -3,10 +3,10 @@ import { keyChannel, topicChannel } from '../events/channel.ts';
 import type { Arguments, Binding } from '../graph/graph.ts';
 
 /**
- * The channels that a subscription listens to, each once.
- * A key argument picks one, a list several; null or absent means the whole topic.
+ * The channels that a subscription listens to, each once. A key argument picks one, a list several; null or absent means
+ * the whole topic.
  *
- * @throws GraphQLError for an empty list, a null in the list, what is no plain value, or more than `maxChannels`
+ * @throws GraphQLError for an empty list, a null in the list, a value that is not plain, or more than `maxChannels`
  */
 export function channelsOf(binding: Binding, args: Arguments, prefix: string, maxChannels: number): string[] {
   const { topic, key, argument = key, keyRequired = false, keyForm, field } = binding;

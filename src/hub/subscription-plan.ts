@@ -24,7 +24,7 @@ export interface SubscriptionPlan {
   readonly filter: EventFilter | undefined;
   /** Why a viewer may not hold the subscription; undefined if it may. Absent if all may. */
   readonly refusal?: ((viewer: Json) => GraphQLError | undefined) | undefined;
-  /** Subscribers whose viewers agree on all that was read share a result; else each is executed for alone. */
+  /** Subscribers whose viewers agree on all that was read share a result; otherwise each has its own execution. */
   readonly shares: boolean;
   /** Events of its channels that each subscriber begins with. */
   readonly replay: number;

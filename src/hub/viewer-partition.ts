@@ -8,7 +8,7 @@ export class ViewerPartition {
 
   /**
    * @param reads must not grow any more
-   * @param viewerOf the viewers that subscribers are put into buckets by
+   * @param viewerOf the viewer that decides which bucket a subscriber is in
    */
   constructor(
     reads: ReadSet,
@@ -19,7 +19,7 @@ export class ViewerPartition {
     for (const subscriber of subscribers) this.#put(subscriber, viewerOf(subscriber));
   }
 
-  /** The subscribers whose viewers agree with this one, which need not be a subscriber's. */
+  /** The subscribers whose viewers agree with this viewer, which may be no subscriber's. */
   matching(viewer: Json): ReadonlySet<Subscriber> {
     return this.#buckets.get(this.reads.valuesIn(viewer)) ?? new Set();
   }
@@ -38,8 +38,8 @@ export class ViewerPartition {
   }
 
   /**
-   * A subscriber's viewer has been replaced. The buckets that it leaves and enters are made anew: executions under way
-   * hold those of before, in which the subscriber stays where it was.
+   * A subscriber's viewer has been replaced. The buckets that it leaves and enters are copied: executions under way hold
+   * the old buckets, in which the subscriber stays.
    *
    * @param previous its viewer until now
    */
@@ -72,12 +72,12 @@ function currentViewer({ viewer }: Subscriber): Json {
   return viewer;
 }
 
-/** A graph reads its viewers in a handful of ways. Past that the oldest partition is made anew when it is needed. */
+/** A graph reads its viewers in a handful of ways. Beyond that the oldest partition is dropped, and made again on demand. */
 const MAX_PARTITIONS = 8;
 
 /**
- * The partitions of one group's subscribers, by read set, kept up to date as subscribers join and leave. The least
- * recently used leaves first. A Map rather than an lru-cache: that takes 2 KB, and there is one for each group.
+ * The partitions of one group's subscribers, by read set, kept up to date as subscribers join and leave. The least recently
+ * used leaves first. A Map, as an lru-cache would take 2 KB for each group.
  */
 export class ViewerPartitions {
   readonly #subscribers: ReadonlySet<Subscriber>;

@@ -1,26 +1,23 @@
-/** What work costs and how much a turn may take, in units of one delivery put into a send queue (0.1 µs and more). */
+/** The costs of work and the limits of a turn, in units of one delivery put into a send queue (0.1 µs and more). */
 export const UNITS = {
   message: 64,
   execution: 128,
   /** An event that is passed to one group, beside its filter and its execution. */
   group: 32,
-  /** A filter, and for each comparison of it. With thousands of groups it is not in the processor's caches. */
+  /** A filter, and each of its comparisons. With thousands of groups it is not in the processor's caches. */
   filter: 8,
   comparison: 2,
   /** For an execution that takes long. */
   millisecond: 6_554,
-  /**
-   * For each byte of a message, again where a filter looks for something in it, and for each of a result: to parse one, and
-   * to write the other.
-   */
+  /** Each byte of a message, to parse it, and again if a filter searches it; each byte of a result, to write it. */
   byte: 1 / 32,
-  /** After this much the rest waits for the next turn: some 10 ms. */
+  /** After so many units the rest waits for the next turn: some 10 ms. */
   turn: 65_536,
-  /** However few messages that was: some 50 ms. */
+  /** The limit of a turn, however few messages it has taken: some 50 ms. */
   longestTurn: 524_288,
 };
 
-/** When an event happened, ms since 1970: as a message of the bus has it. */
+/** Times of an event, in ms since 1970, as in a message of the bus. */
 export interface EventTimes {
   /** Consumed by a pod. */
   readonly in: number;

@@ -11,7 +11,7 @@ import { types } from 'node:util';
  * So making one allocates the target, a builder, a handler and the proxy, however many keys there are.
  */
 
-/** What the target holds under a key until its value is built. No trap returns it to a reader. */
+/** The target's value for a key until the real value is built. No trap returns it to a reader. */
 export const LATER: unique symbol = Symbol('later');
 
 /** Asks a proxy for its Lazy. */
@@ -39,8 +39,8 @@ export function lazyObject<T extends object>(target: T, build: (key: Key) => unk
 }
 
 /**
- * Makes a lazy object safe to share: it can no longer be written to, and each of its values passes through `share`,
- * those that are still to be built when they are.
+ * Makes a lazy object safe to share: it becomes read-only, and each of its values passes through `share`, or does so when
+ * it is built.
  *
  * @returns false if it is no lazy object
  */

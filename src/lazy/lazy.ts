@@ -6,9 +6,9 @@ export { LATER, lazyObject, propertyKey } from './lazy-object.ts';
 declare global {
   interface ProxyConstructor {
     /**
-     * An object whose values are built when they are first read, and kept. Exists only in code that is compiled with
-     * the Babel plugin `sluice/babel-plugin`; elsewhere, use `lazy` from `sluice`. If building a value throws, the
-     * reader gets the error, and the next read tries again.
+     * An object that builds its values when they are first read, and keeps them. Exists only in code that is compiled with
+     * the Babel plugin `sluice/babel-plugin`; elsewhere, use `lazy` from `sluice`. If building a value throws, the reader
+     * gets the error, and the next read tries again.
      *
      * @param literal an object literal; any other expression is a compile error
      */
@@ -17,11 +17,11 @@ declare global {
 }
 
 /**
- * `Proxy.lazy` without Babel: an object with the keys of `builders`, whose values are built when they are first read,
- * and kept. If a builder throws, the reader gets the error, and the next read calls it again.
+ * `Proxy.lazy` without Babel: an object with the keys of `builders`. It builds each value when it is first read, and keeps
+ * it. If a builder throws, the reader gets the error, and the next read calls it again.
  *
  * @param builders for each key a function that builds its value
- * @throws TypeError if one of them is no function
+ * @throws TypeError if one of them is not a function
  * @example const loaders = lazy({ seller: () => new DataLoader(readSellers) });
  */
 export function lazy<T extends object>(builders: { readonly [K in keyof T]: () => T[K] }): T {

@@ -1,4 +1,4 @@
-/** Objects that Object.freeze does not make read only: what they hold is in no property. */
+/** Objects that Object.freeze does not make read-only: they do not hold their contents in properties. */
 
 type Methods = PropertyDescriptorMap;
 
@@ -13,7 +13,7 @@ const LOCKS: readonly (readonly [type: new () => object, methods: Methods])[] = 
 ];
 
 /**
- * Makes the methods throw that would change a Map, a Set, a Date or URLSearchParams. Does nothing for other objects.
+ * Makes methods that change a Map, a Set, a Date or URLSearchParams throw. Does nothing for other objects.
  *
  * @throws TypeError if the graph has frozen the object: then its methods can't be replaced, and still change it
  */

@@ -37,7 +37,7 @@ function copyOf(value: unknown, place: string, depth: number): Json {
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // The Object.prototype of any context of node:vm: it is the one that has no prototype.
+  // The Object.prototype of any node:vm context: it is the object without a prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

@@ -1,8 +1,8 @@
 import { demandNoViewer } from './viewer-argument.ts';
 
-/** How a view passes on what its target holds. */
+/** How a view passes on the values of its target. */
 export interface ViewRules {
-  /** Makes what a property holds, or a call returns, safe to share. */
+  /** Makes the value of a property, or the result of a call, safe to share. */
   share(value: unknown): unknown;
   /** Whether calls of a method are refused. */
   refuses(method: PropertyKey): boolean;
@@ -16,12 +16,12 @@ export function isView(value: object): boolean {
   return views.has(value);
 }
 
-/** Once bound it has no `prototype` to return as it is, and is for `new` all the same. */
+/** A bound function has no `prototype` that a proxy must return unchanged, and still works with `new`. */
 function bound(): void {}
 
 /**
- * What executions get of an object with methods that they share, a DataLoader for example, or of a function: its properties can be read
- * and its methods called, as methods of the object itself; nothing can be written to it. Properties whose names begin
+ * The view that executions get of a shared object with methods, such as a DataLoader, or of a function: they can read its
+ * properties and call its methods, with the object itself as `this`, but write nothing to it. Properties whose names begin
  * with an underscore are hidden.
  */
 export function readOnlyView<T extends object>(target: T, rules: ViewRules): T {
@@ -38,7 +38,7 @@ export function readOnlyView<T extends object>(target: T, rules: ViewRules): T {
 class ReadOnlyView implements ProxyHandler<object> {
   readonly #target: object;
   readonly #rules: ViewRules;
-  /** By key, so that each read gives the same one. */
+  /** By key, so that each read returns the same function. */
   readonly #methods = new Map<PropertyKey, { readonly of: Call; readonly method: Call }>();
 
   constructor(target: object, rules: ViewRules) {
@@ -61,7 +61,7 @@ class ReadOnlyView implements ProxyHandler<object> {
     return Reflect.ownKeys(this.#target).filter((key) => !isPrivate(key));
   }
 
-  /** An accessor, since code that lists the enumerable keys must not build lazy values. */
+  /** Describes an accessor, as code that lists the enumerable keys must not build lazy values. */
   getOwnPropertyDescriptor(shadow: object, key: PropertyKey): PropertyDescriptor | undefined {
     const found = Reflect.getOwnPropertyDescriptor(this.#target, key);
     if (found === undefined || isPrivate(key)) return undefined;
@@ -77,7 +77,7 @@ class ReadOnlyView implements ProxyHandler<object> {
     return this.#rules.share(Reflect.apply(this.#target as Call, self, args));
   }
 
-  /** An instance is its maker's own. */
+  /** An instance belongs to the execution that made it, so it is not shared. */
   construct(_shadow: object, args: unknown[], newTarget: Call): object {
     demandNoViewer(args);
     const target = this.#target as Call;

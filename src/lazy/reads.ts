@@ -2,8 +2,8 @@
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * What an execution has read at one path of a viewer: `value`, the value there; `presence`, whether there is one;
- * `whole`, the value with all that it contains.
+ * The aspect that an execution has read at one path of a viewer: `value`, the value there; `presence`, whether there is
+ * one; `whole`, the value with everything that it contains.
  */
 type Aspect = 'value' | 'presence' | 'whole';
 
@@ -23,8 +23,8 @@ const NONE: ReadonlyMap<string, Read> = new Map();
 /**
  * A set of distinct reads. It only grows.
  *
- * Two viewers *agree* on a set if every read in it finds the same in both, by type and value: code that has read
- * nothing else of a viewer can't tell them apart.
+ * Two viewers *agree* on a set if every read in it finds the same type and value in both: code that has read only this of a
+ * viewer can't distinguish them.
  */
 export class ReadSet {
   /** Most executions read nothing of the viewer, so a map is made at the first read only. */
@@ -39,7 +39,7 @@ export class ReadSet {
   }
 
   /**
-   * Adds the answer of a test instead of the value: viewers of different values with the same answer agree.
+   * Adds the answer of a test instead of the value: viewers with different values but the same answer agree.
    *
    * @param name equal only for tests that give equal answers for all values
    */
@@ -83,7 +83,7 @@ export class ReadSet {
     return undefined;
   }
 
-  /** Where it looks at viewers, for people: `org.id`, or `*` for all of a viewer. */
+  /** The paths that it reads, for people: `org.id`, or `*` for the whole viewer. */
   get paths(): readonly string[] {
     return [...new Set([...this.#reads.values()].map(({ path }) => path.join('.') || '*'))].toSorted();
   }
@@ -99,7 +99,7 @@ export class ReadSet {
     (this.#reads as Map<string, Read>).set(key, read);
   }
 
-  /** Whether other reads than this very one settle it. */
+  /** Whether other reads in the set imply this one. */
   #coversRead({ aspect, path }: Read): boolean {
     if (aspect === 'presence' && this.#reads.has(keyOf('value', path))) return true;
     for (let length = path.length; length >= 0; length -= 1) {
@@ -124,7 +124,7 @@ function valueOf(viewer: Json, read: Read): string {
   return Array.isArray(value) ? '[' : '{';
 }
 
-/** Whether a viewer has any value: nothing is known of one without, which is anonymous. */
+/** Whether a viewer has any value: a viewer without values is anonymous. */
 export function isKnown(viewer: Json | undefined): boolean {
   return typeof viewer === 'object' && viewer !== null && Object.keys(viewer).length > 0;
 }

@@ -7,10 +7,10 @@ const RECORDS = Symbol('records');
 export type Recordable = { readonly [key: string]: Json } | readonly Json[];
 
 /**
- * A viewer that records in `reads` every read of it, also of values that are absent.
+ * A viewer that records in `reads` every read of it, including reads of absent values.
  *
- * It is a proxy over an empty shadow object instead of the frozen viewer: a proxy must return the properties of a
- * frozen target as they are, so it could not return recorders for the objects within.
+ * It is a proxy over an empty shadow object instead of the frozen viewer: a proxy must return the properties of a frozen
+ * target as they are, so it could not return recorders for the objects within.
  *
  * @param viewer deep-frozen
  * @param reads grows with each read

@@ -4,7 +4,7 @@ import { copyOf, isCopied, isLockable, lock } from './locks.ts';
 import { isView, readOnlyView, type ViewRules } from './read-only-view.ts';
 
 /**
- * Makes values safe that executions for different viewers get, so that none can hand another one what it has written:
+ * Makes values safe to share between executions for different viewers: none may see what another has written.
  *
  *     data: objects, lists, class instances     frozen, with all that they hold
  *     Map, Set, Date                            frozen, and the methods that change them throw
@@ -15,18 +15,18 @@ import { isView, readOnlyView, type ViewRules } from './read-only-view.ts';
  *     functions and classes                     a view: what calls return, and properties hold, is made safe
  *     loaders, iterators, event emitters        a view that can be read, and whose methods can be called
  *
- * Private fields of class instances, and what closures keep, are beyond reach.
+ * Private fields of class instances, and variables of closures, are out of reach.
  */
 
-/** Objects that have been walked: what was returned, and what was frozen before. */
+/** Objects that have been walked: those that were returned, and those that were frozen before. */
 const walked = new WeakSet<object>();
-/** Promises that are made here, and lazy objects that are shared. */
+/** Promises made here, and shared lazy objects. */
 const made = new WeakSet<object>();
 const viewed = new WeakMap<object, object>();
 
 const RULES: ViewRules = {
   share: sharePart,
-  // What DataLoader offers for changing its cache.
+  // DataLoader's methods that change its cache.
   refuses: (method) => method === 'prime' || method === 'clear' || method === 'clearAll',
 };
 
@@ -41,8 +41,8 @@ export function sharePrimers<T extends object>(primers: T): T {
 }
 
 /**
- * @returns the value itself, made safe in place; for what can't be made so, something safe in its stead
- * @throws TypeError for what is neither
+ * @returns the value itself, made safe in place; or a safe replacement if that is not possible
+ * @throws TypeError if neither is possible
  */
 function share(value: unknown): unknown {
   const safe = replacementOf(value);
@@ -53,7 +53,7 @@ function share(value: unknown): unknown {
   return safe;
 }
 
-/** For a part of an event's loaders: an object with methods may be a loader, or hold some, and works on its own state. */
+/** Shares a part of an event's loaders: an object with methods may be or hold a loader, and changes its own state. */
 function sharePart(value: unknown): unknown {
   const safe = replacementOf(value);
   if (safe !== value || !isObject(value)) return safe;
@@ -64,7 +64,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** What must take the value's place; the value itself, if it can be frozen or is safe already. */
+/** The replacement of a value; the value itself, if it can be frozen or is safe already. */
 function replacementOf(value: unknown): unknown {
   if (typeof value === 'function') return viewOf(value);
   if (!isObject(value) || isSafe(value)) return value;
@@ -116,19 +116,19 @@ function sharedPromise(promise: PromiseLike<unknown>): Promise<unknown> {
   const safe = Promise.resolve(promise).then(share, (reason: unknown) => {
     throw share(reason);
   });
-  // A resolver need not look at it.
+  // A resolver may ignore the promise.
   safe.catch(() => undefined);
   made.add(safe);
   return safe;
 }
 
-/** Goes by a list of its own instead of the stack: there may be any number of objects within one another. */
+/** Uses its own list instead of the call stack, as objects may be nested to any depth. */
 function freezeAll(root: object): void {
   const found: object[] = [];
   try {
     freezeFrom(root, found);
   } catch (error) {
-    // Or the next reader would get as safe what is not.
+    // Otherwise the next reader would get unsafe objects as safe ones.
     for (const object of found) walked.delete(object);
     throw error;
   }
@@ -144,7 +144,7 @@ function freezeFrom(root: object, found: object[]): void {
   };
   for (let object = pending.pop(); object !== undefined; object = pending.pop()) {
     if (Object.isFrozen(object)) {
-      // Frozen here, or before by the graph: then what it holds need not be frozen. Walked once more at most.
+      // Frozen here, or earlier by the graph: then its contents are not necessarily frozen. Walked once more at most.
       if (walked.has(object)) continue;
       walked.add(object);
       found.push(object);

@@ -1,20 +1,20 @@
 import { types } from 'node:util';
 import { isRecorder } from './recorder.ts';
 
-/** Objects that are looked at in the arguments of one call; keys of loaders have a few. */
+/** Most objects that are checked in the arguments of one call; keys of loaders have a few. */
 const MAX_OBJECTS = 10_000;
 
-/** Objects that can't come to hold a viewer, as all within is frozen: an event, which many calls may be given. */
+/** Objects that can never hold a viewer, as everything in them is frozen: for example an event, passed to many calls. */
 const without = new WeakSet<object>();
 
 /**
- * Refuses the viewer of an execution, and a context, in what a call of a shared loader is given. The loader would read
- * of the first viewer what it answers all of them with, and only the first one's execution would know that it was read:
+ * Refuses an execution's viewer, and a context, in the arguments of a shared loader's call. The loader would answer all
+ * viewers with values that it read of the first one, and only the first one's execution would record the reads:
  *
  *     cacheKeyFn: (viewer) => viewer.team     read by each execution
  *     batch: ([viewer]) => viewer.id          read of the first one, for all of the team
  *
- * What private fields and closures hold is beyond reach.
+ * Private fields, and variables of closures, are out of reach.
  *
  * @throws TypeError that says what to pass instead
  */
@@ -44,12 +44,12 @@ function isCollection(object: object): object is Map<unknown, unknown> | Set<unk
   return object instanceof Map || object instanceof Set;
 }
 
-/** That of an execution is a proxy: asked by name, since nothing of it may be built. */
+/** The context of an execution is a proxy. It is checked by key, as none of its values may be built. */
 function isContext(object: object): boolean {
   return types.isProxy(object) && 'viewerLoaders' in object && 'viewer' in object;
 }
 
-/** What an object holds. Calls no accessor, so that nothing lazy is built. */
+/** The values that an object holds. Calls no accessor, so that no lazy value is built. */
 function* partsOf(object: object): Iterable<unknown> {
   if (ArrayBuffer.isView(object)) return;
   if (Array.isArray(object) && !types.isProxy(object)) {

@@ -15,12 +15,12 @@ interface AddressCapsOptions {
 }
 
 export interface AddressesInspection {
-  /** With connections. */
+  /** The number of addresses with connections. */
   readonly count: number;
   readonly largest: readonly { readonly address: string; readonly connections: number }[];
 }
 
-/** The WebSockets of one address, which share this object: together they may have half of the event loop, others the other. */
+/** Shared by all WebSockets of one address: together they may take half of the event loop; the other half is for others. */
 class AddressTally implements Paced, ClientAddress {
   readonly address: string;
   readonly msPerSecond = 500;
@@ -40,19 +40,19 @@ class AddressTally implements Paced, ClientAddress {
   }
 }
 
-/** Where a socket has its tally: a listener of its own for each socket would take more memory. */
+/** The property of a socket that holds its tally: a separate listener for each socket would take more memory. */
 const TALLY = Symbol('address tally');
 
 interface Counted {
   [TALLY]?: AddressTally;
 }
 
-/** The caps of this process on connections of one client address, where that is known. */
+/** The caps of this process on connections of one client address, if the address is known. */
 export class AddressCaps implements AdmissionCheck {
   readonly #options: AddressCapsOptions;
   readonly #rate: ConnectionRate;
   readonly #tallies = new Map<string, AddressTally>();
-  /** Addresses without connections, which are kept until their rate is forgotten anyway. */
+  /** Addresses without connections, kept until their rate no longer matters. */
   readonly #idle = new Set<AddressTally>();
 
   constructor(options: AddressCapsOptions) {

@@ -6,7 +6,7 @@ import type { Route } from './router.ts';
 export interface AdminOptions {
   readonly checks: ReadinessChecks;
   readonly registry: Pick<Registry, 'contentType' | 'metrics'>;
-  /** The metrics in OpenMetrics' format, for those that take it. Undefined: they have nothing that needs it. */
+  /** The metrics in OpenMetrics' format, for clients that accept it. Undefined: no metric needs this format. */
   readonly openMetrics?: (() => Promise<string>) | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface AdmissionFault {
 /** A socket, or a response that has no end: it emits `close`, once. */
 export type Closable = EventEmitter;
 
-/** One reason to refuse new WebSockets: a cap, say, or pressure. */
+/** One reason to refuse new WebSockets: for example a cap, or pressure. */
 export interface AdmissionCheck {
   /** Must be quick, and change nothing. */
   fault(request: IncomingMessage): AdmissionFault | undefined;
@@ -25,14 +25,14 @@ export interface AdmissionCheck {
 export interface HttpRefusal {
   readonly status: number;
   readonly message: string;
-  /** The code of a GraphQL error, which the body is then. */
+  /** The code of a GraphQL error; if given, the body is such an error. */
   readonly code?: string;
   /** Seconds. */
   readonly retryAfter?: number;
 }
 
 interface AdmissionOptions {
-  /** In the order in which they are asked. */
+  /** In the order of the checks. */
   readonly checks: readonly AdmissionCheck[];
   readonly refused: (reason: RefusalReason) => void;
   /** 0 to 1, like Math.random. */

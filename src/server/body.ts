@@ -4,9 +4,9 @@ import { HttpError } from './http-error.ts';
 /**
  * Reads a request's body.
  *
- * @param signal ends it, with its reason
- * @throws HttpError 413 as soon as it is known to be longer than `maxBytes`. In both cases the rest is read and dropped,
- *   within the server's request timeout, so that the client can read the response and the connection can be used again.
+ * @param signal stops reading, with its reason
+ * @throws HttpError 413 as soon as the body is known to be longer than `maxBytes`. In both cases the rest is read and
+ *   dropped, within the server's request timeout: the client can read the response, and reuse the connection.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -21,7 +21,7 @@ export async function readBody(
 }
 
 /**
- * Not by iterating over the request: what is under way then could not be left.
+ * Does not iterate over the request: a pending iteration could not be left.
  *
  * @returns undefined if the body is longer than `maxBytes`
  */

@@ -1,16 +1,16 @@
 import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** Chunks of a body that may be of any length. */
+/** So many chunks of a body may have any length. */
 const ANY_LENGTH = 128;
 
-/** Bytes that the chunks of a body have on average at least, once there are more. */
+/** With more chunks, the least average bytes of a chunk. */
 const LEAST_BYTES = 256;
 
 /**
- * Counts the chunks in which a body comes. It must not come in thousands of small ones: Node.js makes a Buffer of each, which
- * takes 100 to 400 bytes, before anybody reads the body. What a client writes in one piece comes in far larger ones, however
- * slow its network is.
+ * Counts the chunks of a body. A body must not come in thousands of small chunks: Node.js makes a Buffer of each, which
+ * takes 100 to 400 bytes, before anything reads the body. A body that a client writes in one piece comes in far larger
+ * chunks, however slow the network is.
  */
 class Chunks {
   #count = 0;
@@ -24,7 +24,7 @@ class Chunks {
   }
 }
 
-/** A request of HTTP/1.1, whose connection ends if its body comes in many small chunks. */
+/** A request of HTTP/1.1. Its connection ends if the body comes in many small chunks. */
 export class ChunkedRequest extends IncomingMessage {
   readonly #chunks = new Chunks();
 

@@ -22,27 +22,27 @@ export class TrustedProxies {
 }
 
 /**
- * Finds out whose connection a request comes on. Proxies append to `X-Forwarded-For` the address that they were reached
- * from, so what is left of the last untrusted address may be made up by the client:
+ * Finds the address of the client that sent a request. Each proxy appends its peer's address to `X-Forwarded-For`, so the
+ * client may have made up everything to the left of the last untrusted address:
  *
  *     X-Forwarded-For: <made up>, <client>, <trusted proxy> ──► gateway, reached from a trusted proxy
  */
 export class ClientAddresses {
   readonly #proxies: TrustedProxies | undefined;
 
-  /** @param proxies undefined: it is not known whose addresses connect */
+  /** @param proxies undefined: it is not known whether connecting addresses are clients' or proxies' */
   constructor(proxies: TrustedProxies | undefined) {
     this.#proxies = proxies;
   }
 
-  /** Whether clients' addresses are known, but for what proxies do not tell. */
+  /** Whether clients' addresses are known, except those that proxies do not report. */
   get areKnown(): boolean {
     return this.#proxies !== undefined;
   }
 
   /**
-   * @returns the client's address, of IPv6 its /64 network, which one client has to itself; undefined if it is not known.
-   *   An address of a trusted proxy is not known to be a client's: some balancer hides those behind its own.
+   * @returns the client's address, for IPv6 its /64 network, which belongs to one client; undefined if it is not known. A
+   *   trusted proxy's address does not count as a client's: some balancers hide client addresses behind their own.
    */
   of({ socket, headers }: IncomingMessage): string | undefined {
     const proxies = this.#proxies;

@@ -1,15 +1,15 @@
 /** The rate of a pod, or of one address. */
 export interface Paced {
-  /** When as many may come at once again as in a second, ms. */
+  /** When a full second's number may come at once again, ms. */
   fullAt: number;
 }
 
 /**
- * Bounds how many come in a second: as many at once after a second without any, and then one each time its share of a
- * second has passed. (A token bucket, of which only the time is kept at which it will be full.)
+ * Limits how many come in a second: after a second without any, a full second's number may come at once, and then one for
+ * each share of a second. (A token bucket that stores only the time at which it will be full.)
  */
 export class ConnectionRate {
-  /** For messages: a process has a share of what its pod may take, which may be no whole number. */
+  /** For messages: a process's share of its pod's limit, rounded, as it may not be a whole number. */
   readonly perSecond: number;
   readonly #stepMs: number;
 
@@ -23,7 +23,7 @@ export class ConnectionRate {
     return this.#stepMs === 0 || Math.max(fullAt, now) + this.#stepMs <= now + Math.max(1_000, this.#stepMs);
   }
 
-  /** One has come. */
+  /** Counts one that has come. */
   spend(paced: Paced, now: number): void {
     paced.fullAt = Math.max(paced.fullAt, now) + this.#stepMs;
   }

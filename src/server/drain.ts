@@ -9,20 +9,18 @@ interface DrainOptions {
   readonly log: Log;
   readonly publicServer: { refuseUpgrades(): void; stopListening(): void };
   readonly connections: { closeStaggered(overMs: number): Promise<void> };
-  /**
-   * Leaves the consumer group, so that other pods consume this one's partitions; undefined if there are none to do so.
-   */
+  /** Leaves the consumer group, so that other pods consume this one's partitions; undefined if no other pods do. */
   readonly leaveGroup: (() => Promise<void>) | undefined;
 }
 
 /**
- * Ends a pod's connections before the pod stops. All that its clients see of it is a reconnection:
+ * Ends a pod's connections before the pod stops. Its clients only see a reconnection:
  *
  *   not ready ──delay──► no new sockets ──► leave the consumer group ─┐
  *                              └──────────► close sockets staggered ──┴──► stop
  *
- * Until its socket is closed, a client goes on getting events, which other pods now consume. A pod that has a consumer
- * group of its own goes on consuming until all sockets are closed.
+ * Until its socket is closed, a client still gets events, which other pods now consume. A pod with its own consumer group
+ * consumes until all sockets are closed.
  */
 export class Drain {
   readonly #options: DrainOptions;
@@ -56,7 +54,7 @@ export class Drain {
     if (alone) publicServer.stopListening();
     if (delayMs > 0) await clock.sleep(delayMs, new AbortController().signal);
     publicServer.refuseUpgrades();
-    // At the same time: if Kafka is unreachable, leaving the group takes longer than the sockets may wait.
+    // Both at the same time: if Kafka is unreachable, leaving the group takes longer than the sockets may wait.
     const left = leaveGroup?.().catch((error: unknown) => {
       log.error({ error: messageOf(error) }, 'the consumer group could not be left');
     });

@@ -18,7 +18,7 @@ export interface EventsOptions {
    *
    * @param value the message's value
    * @param key the message's key, if it has one
-   * @param stated.headers of the message: those of the request's that say which trace it belongs to
+   * @param stated.headers of the message: the request's headers that identify its trace
    * @throws SluiceError UNDECODABLE
    */
   readonly accept: (
@@ -27,7 +27,7 @@ export interface EventsOptions {
     key: string | undefined,
     stated: { readonly headers: GivenTrace },
   ) => Promise<void>;
-  /** What the process may hold of bodies. An owner is a connection. */
+  /** The bytes for bodies in this process. An owner is a connection. */
   readonly bodies: Pick<ByteSource, 'reserve' | 'mostOfOwner'>;
   /** `EVENTS_FROM_ANYWHERE`. */
   readonly fromAnywhere: boolean;
@@ -87,7 +87,7 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
   };
 }
 
-/** Says why there is no `POST /events/<topic>`, to a client that tries it; other requests do not find the path. */
+/** Tells a client that tries `POST /events/<topic>` why it does not exist; for other requests the path is unknown. */
 export const noEventsRoute: Route = {
   path: PATH,
   admits: (request) => request.method === 'POST' && pathOf(request).startsWith(PATH),
@@ -109,7 +109,7 @@ function demandThisMachine(request: IncomingMessage): void {
   );
 }
 
-/** JSON, or bytes for topics that a graph decodes itself: a web page can send neither without a preflight request. */
+/** Demands JSON, or bytes for topics that a graph decodes: a web page can send neither without a preflight request. */
 function demandType({ headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
   if (/^application\/(json|octet-stream)\s*(;|$)/i.test(type)) return;

@@ -29,7 +29,7 @@ type Field = GraphQLField<unknown, unknown>;
 export function exampleOperations(schema: GraphQLSchema): readonly [string, ...string[]] {
   const fields = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
   const current = fields.filter((field) => field.deprecationReason === undefined);
-  // The first field that runs as it is, or else the first one, with made-up arguments.
+  // The first field that needs no arguments, or else the first one, with made-up arguments.
   const subscribed = current.find(runsWithoutArguments) ?? current[0] ?? fields[0];
   if (subscribed === undefined) return ['# This graph has no subscriptions.\n\n{\n  __typename\n}\n'];
   const queried = queryField(schema);
@@ -116,7 +116,7 @@ function requiredArguments(field: Field): string {
   return `(${required.map(({ name, type }) => `${name}: ${madeUp(type)}`).join(', ')})`;
 }
 
-/** A literal of the type. Ends, since GraphQL does not allow circles of required input fields. */
+/** A literal of the type. The recursion ends, since GraphQL does not allow circles of required input fields. */
 function madeUp(type: GraphQLInputType): string {
   if (isNonNullType(type)) return madeUp(type.ofType);
   if (isListType(type)) return `[${madeUp(type.ofType)}]`;

@@ -14,7 +14,7 @@ import { queryOf, type Handle, type Route } from './router.ts';
 /** Path of GraphQL, over WebSocket, POST and GET. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** The parameters of which a query by GET has at least one. */
+/** A query by GET has at least one of these parameters. */
 const QUERY_PARAMETERS = ['query', 'documentId', 'extensions'];
 
 export interface GraphqlOptions {
@@ -51,7 +51,7 @@ export function graphqlRoute(options: GraphqlOptions): Route {
     const [owner, address] = [clients.ownerOf(request), clients.addressOf(request)];
     const client = { connection, owner, address, signal: left.signal };
     const result = await transport.respond(headOf(request), bodyOf, client);
-    // What has not been read of a refused one is dropped, so that the connection can be used again.
+    // Drops the unread rest of a refused request, so that the connection can be used again.
     request.resume();
     if ('operation' in result) {
       streamResponder.respond(result, request, response);
@@ -64,7 +64,7 @@ export function graphqlRoute(options: GraphqlOptions): Route {
     path: GRAPHQL_PATH,
     methods: {
       GET: guarded((request, response) => {
-        // It depends on who asks, and on when.
+        // The response depends on the client and on the time.
         response.setHeader('cache-control', 'no-store');
         demandQuery(request, maxPayloadBytes);
         return respond(request, response, undefined);
@@ -80,7 +80,7 @@ export function graphqlRoute(options: GraphqlOptions): Route {
   };
 }
 
-/** @throws HttpError 426 if a GET has no query: it may be what a proxy has left of an upgrade. 414 if it is too long. */
+/** @throws HttpError 426 if a GET has no query: a proxy may have removed the headers of an upgrade. 414 if too long. */
 function demandQuery(request: IncomingMessage, maxBytes: number): void {
   const query = queryOf(request);
   if (!QUERY_PARAMETERS.some((name) => query.has(name))) {

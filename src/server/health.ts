@@ -4,7 +4,7 @@ import { sendJson } from './respond.ts';
 /** @returns the reasons why this pod must not get connections; empty if it may */
 export type ReadinessChecks = () => readonly string[];
 
-/** Any response shows that the event loop turns, which is what liveness means here. */
+/** Any response shows that the event loop turns: here this is liveness. */
 export const livez: Route = {
   path: '/livez',
   methods: { GET: (_request, response) => sendJson(response, 200, { alive: true }) },

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { isLoopbackAddress, isLoopbackHost } from './loopback.ts';
 
 /**
- * Decides to which hosts requests may be addressed. A page of another site can have its own host name resolve to the
- * address of a gateway that its server can't reach, and a browser on that network then takes the gateway for the
- * page's own host (DNS rebinding): the check of origins lets it pass. Only the Host header tells.
+ * Decides to which hosts requests may be addressed. A site can let its own host name resolve to the address of a gateway
+ * that its server can't reach. A browser on that network then takes the gateway for the page's own host (DNS rebinding),
+ * and the check of origins lets the page pass. Only the Host header reveals this.
  */
 export class HostCheck {
   readonly #setting: readonly string[] | 'loopback';
@@ -21,7 +21,7 @@ export class HostCheck {
     if (this.#listed.has('*') || (host !== undefined && this.#listed.has(nameOf(host)))) return undefined;
     const isLax = this.#setting === 'loopback';
     const namesThisMachine = isLoopbackHost(host);
-    // The address last: a socket that has been asked for it keeps it in memory.
+    // The address last: once read, the socket keeps it in memory.
     if (isLax && namesThisMachine) return undefined;
     const isLocal = isLoopbackAddress(socket.remoteAddress);
     if (isLax ? !isLocal : isLocal && namesThisMachine) return undefined;

@@ -36,19 +36,19 @@ export interface HttpServerOptions {
   readonly local?: boolean;
   /** Must not reject. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** Without it all `Upgrade` headers are ignored; with it, those that name another protocol than WebSocket. */
+  /** Absent: all `Upgrade` headers are ignored. Otherwise, those for protocols other than WebSocket are ignored. */
   readonly upgrade?: AcceptUpgrade;
   /**
-   * Most connections of all kinds; near it, those that are idle, or slow to send a first request, are closed for others. One
-   * more is closed at once, and `dropped` is called. Default: no limit.
+   * Most connections of all kinds. Near the limit, connections that are idle, or slow to send a first request, are closed
+   * to make room. A connection beyond it is closed at once, and `dropped` is called. Default: no limit.
    */
   readonly maxSockets?: number;
   readonly dropped?: () => void;
-  /** Bounds what waits of requests that clients send without waiting for responses, or without reading them. */
+  /** Limits waiting requests and responses of clients that do not wait for responses, or do not read them. */
   readonly pipelined?: PipelinedOptions;
   /** Without it, connections begin with HTTP, or with TLS. */
   readonly proxyProtocol?: ProxyProtocolOptions | undefined;
-  /** With it, connections are TLS's, and may speak HTTP/2. */
+  /** With it, connections use TLS, and may speak HTTP/2. */
   readonly certificate?: Certificate | undefined;
 }
 
@@ -194,7 +194,7 @@ export class HttpServer {
     this.#silent?.hasAsked(request.socket);
     const inOrder = this.#pipelined.add(request, response);
     if (inOrder === undefined) return;
-    // Not the server's own `timeout`, whose timers upgraded sockets would keep in memory as long as they are open.
+    // Not the server's own `timeout`: upgraded sockets would keep its timers in memory as long as they are open.
     request.setTimeout(IDLE_TIMEOUT_MS);
     this.#unfinished.add(response);
     response.once('close', () => {

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
  * each of its forms: `::ffff:198.51.100.1`, `::ffff:c633:6401`, `0:0:0:0:0:ffff:c633:6401`. Sockets that listen for both
  * versions, and proxies, name all IPv4 clients like this.
  *
- * @returns undefined if the text is no address
+ * @returns undefined if the text is not an address
  */
 export function plainAddress(text: string): string | undefined {
   const [, bracketed, v4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
@@ -17,7 +17,7 @@ export function plainAddress(text: string): string | undefined {
 
 /**
  * @param address a plain one
- * @returns IPv4 as it is, IPv6's /64 network; in a text of its own: a part of a header would keep all of it in memory
+ * @returns IPv4 as it is, IPv6's /64 network; as a new text, since part of a header would keep all of it in memory
  */
 export function networkOf(address: string): string {
   if (isIP(address) === 4) return address.split('.').map(Number).join('.');
@@ -27,7 +27,7 @@ export function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** The eight groups of an IPv6 address, of which `::` stands for as many zeros as are missing. */
+/** The eight groups of an IPv6 address; `::` stands for all missing zeros. */
 function groupsOf(address: string): readonly number[] {
   const [head = [], tail = []] = address.split('::').map(groupsIn);
   return [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];

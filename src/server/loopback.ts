@@ -13,10 +13,10 @@ const FORWARDED = [
 /**
  * Whether a request comes from this machine and is addressed to localhost. A loopback peer alone does not prove that:
  *
- * - A proxy on this machine forwards requests of others. It is recognised by the headers that proxies add, or by a Host
+ * - A proxy on this machine forwards requests of others. It is recognised by headers that proxies add, or by the Host
  *   header that it forwards.
- * - A web page in a browser on this machine may come from a host name that resolves to a loopback address (DNS
- *   rebinding). It is recognised by the Host header.
+ * - A web page in a browser on this machine may come from a host name that resolves to a loopback address (DNS rebinding).
+ *   It is recognised by the Host header.
  */
 export function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
   const isForwarded = FORWARDED.some((name) => name in headers);
@@ -24,10 +24,10 @@ export function isFromThisMachine({ socket, headers }: IncomingMessage): boolean
 }
 
 /**
- * Lets a page read the response that this machine has at another port of the same host name: the one at `/debug/` of another
- * pod, behind a port-forward.
+ * Lets a page read the response if the page comes from another port of this machine, with the same host name: the page at
+ * `/debug/` of another pod, behind a port-forward.
  *
- * @returns whether the request is of one
+ * @returns whether the request comes from such a page
  */
 export function letNeighbourRead({ headers }: IncomingMessage, response: ServerResponse): boolean {
   const { origin = '', 'sec-fetch-site': site } = headers;

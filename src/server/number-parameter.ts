@@ -11,7 +11,7 @@ interface Range {
 /**
  * A whole number from a request's query string.
  *
- * @throws HttpError 400 if it is no whole number, or out of range
+ * @throws HttpError 400 if it is not a whole number, or out of range
  */
 export function numberParameter(request: IncomingMessage, name: string, range: Range): number {
   const given = queryOf(request).get(name);

@@ -13,9 +13,8 @@ export class OriginCheck {
   readonly #refusals: Pick<OriginRefusals, 'add'> | undefined;
 
   /**
-   * @param origins the setting `ORIGINS`: origins as browsers send them, or `*`; empty: pages of the gateway's own
-   * host
-   * @param refusals is told of each request that is refused
+   * @param origins the setting `ORIGINS`: origins as browsers send them, or `*`; empty: pages of the gateway's own host
+   * @param refusals gets each refused request
    */
   constructor(origins: readonly string[], refusals?: Pick<OriginRefusals, 'add'>) {
     this.#refusals = refusals;
@@ -30,14 +29,14 @@ export class OriginCheck {
     return this.#listed.size === 0 && isSameHost(origin, host);
   }
 
-  /** Whether `ORIGINS` has it by name. */
+  /** Whether `ORIGINS` lists the origin by name. */
   lists(origin: string): boolean {
     return this.#listed.has(origin);
   }
 
   /**
-   * A program could send any origin, so refusing one that sends none is useless. A browser sends none with a GET of a page of
-   * the same host, or of an element of a page of any host (`<img>`); it says which in `Sec-Fetch-Site`.
+   * A program could send any origin, so it is useless to refuse one that sends none. A browser sends no origin with a GET
+   * by a page of the same host, or by an element (`<img>`) of a page of any host; `Sec-Fetch-Site` tells which.
    */
   #allowsWithoutOrigin(site: unknown, host: string | undefined): boolean {
     if (site === undefined || site === 'none') return true;

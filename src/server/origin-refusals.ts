@@ -12,13 +12,13 @@ interface OriginRefusalsOptions {
 
 const PERIOD_MS = 60_000;
 
-/** Lines in a period, of all origins together: a client can send any number of made-up origins. */
+/** Most lines in a period, for all origins together: a client can send any number of made-up origins. */
 const LINES = 20;
 
 /** Origins that are remembered: those that were logged in the last two periods. */
 const ORIGINS = 2 * LINES;
 
-/** Characters that are logged, and kept, of an origin. */
+/** Most characters of an origin that are logged and kept. */
 const MAX_LENGTH = 200;
 
 /** Counts the requests and WebSockets that are refused for their origin, and logs each origin at most once a minute. */

@@ -4,11 +4,11 @@ import type { ByteSource, Reservation } from '../support/byte-budget.ts';
 import { largest } from '../support/largest.ts';
 
 export interface PipelinedOptions {
-  /** Most responses that may wait for those before them, of all connections together. */
+  /** Most responses, of all connections together, that may wait for earlier ones. */
   readonly most: number;
-  /** Holds what clients have not read yet of all responses. Owners are connections. */
+  /** Counts the bytes of responses that clients have not read yet. Owners are connections. */
   readonly unread: Pick<ByteSource, 'empty' | 'most'>;
-  /** A connection was closed for one of these. */
+  /** Called when a connection was closed because of one of these limits. */
   readonly refused?: (() => void) | undefined;
 }
 
@@ -22,31 +22,32 @@ interface Connection {
   readonly parser?: { onIncoming?: unknown } | null;
 }
 
-/** A connection may have responses that wait up to such a part of what is left for all. */
+/** One connection may have waiting responses up to one SHARES-th of the places left. */
 const SHARES = 10;
 
-/** A return value of the parser's callback. The parser takes it for a request of another protocol, and leaves the rest of what has been read. */
+/** Returned from the parser's callback: the parser then assumes another protocol, and leaves the rest of the bytes. */
 const UPGRADED = 2;
 
 /** Requests of one connection that have no whole response yet. */
 interface Unanswered {
   readonly responses: Set<ServerResponse>;
-  /** Handles those that came behind others, in their order. */
+  /** Handlers of requests that came after others, in order. */
   readonly behind: (() => void)[];
 }
 
 /**
- * Bounds requests that come before those before them have been answered (HTTP/1.1), and responses that clients do not read.
+ * Limits pipelined requests (HTTP/1.1), which come before earlier ones were answered, and responses that clients do not
+ * read.
  *
- * Nobody can have a response before those before it. So each request is handled when the one before has been answered, in a turn
- * of its own: 64 KB that Node.js reads at once may be 2,000 requests. Node.js does not bound how many there are, and reads on as
- * long as none of them has been answered. When a connection closes, Node.js tells only its first response: the others would be
- * in memory for ever. Where what is unread of all connections has no room, those that have most are closed.
+ * A response can be sent only after all earlier ones. So each request is handled when the one before it was answered, in
+ * its own turn: 64 KB that Node.js reads at once may be 2,000 requests. Node.js does not limit their number, and reads on
+ * as long as none has been answered. When a connection closes, Node.js notifies only its first response: the others would
+ * stay in memory for ever. If unread responses have no room left, the connections with most unread bytes are closed.
  */
 export class PipelinedResponses {
   readonly #options: PipelinedOptions;
   readonly #byConnection = new WeakMap<Connection, Unanswered>();
-  /** Connections whose clients have not read all of their responses, with the bytes of those. */
+  /** Connections with responses that clients have not read completely, and the bytes of these. */
   readonly #unread = new Map<Connection, Reservation>();
   /** Responses that are not the first of their connection. */
   #waiting = 0;
@@ -56,10 +57,10 @@ export class PipelinedResponses {
   }
 
   /**
-   * Has the response emit `close` when the connection of its request closes.
+   * Makes the response emit `close` when the connection of its request closes.
    *
-   * @returns a function that calls a handler when the request's turn has come; the handler resolves once the response has been
-   *   given its end. Undefined if so many requests wait already that the connection is closed
+   * @returns a function that calls a handler when the request's turn has come; the handler resolves once it has ended the
+   *   response. Undefined if too many requests already wait: the connection is then closed
    */
   add(
     request: IncomingMessage,
@@ -85,7 +86,7 @@ export class PipelinedResponses {
     });
     return (handle) => {
       const begin = (): void => {
-        // Behind a response that closes the connection no other one can be sent.
+        // After a response that closes the connection, no other one can be sent.
         const canBeSent = !connection.destroyed && (response.socket !== null || !isSocket(connection));
         if (canBeSent) void handle().then(() => this.#ended(connection, responses));
       };
@@ -94,7 +95,7 @@ export class PipelinedResponses {
     };
   }
 
-  /** Closes the connection if its client does not read the responses that it has asked for. One may be of any length. */
+  /** Closes the connection if its client does not read its responses. A single one may have any length. */
   #ended(connection: Connection, responses: ReadonlySet<ServerResponse>): void {
     if (connection.destroyed) return;
     const bytes = unreadOf(connection, responses);
@@ -104,7 +105,7 @@ export class PipelinedResponses {
     else this.#hold(connection, bytes);
   }
 
-  /** @param bytes of the connection's responses that are unread */
+  /** @param bytes the unread bytes of the connection's responses */
   #hold(connection: Connection, bytes: number): void {
     if (bytes === 0 || connection.destroyed) return this.#release(connection);
     const { unread } = this.#options;
@@ -140,7 +141,7 @@ export class PipelinedResponses {
     this.#release(connection);
     if (connection.destroyed) return;
     this.#options.refused?.();
-    // Node.js would go on to make a request of each that it has read.
+    // Otherwise Node.js would still create all requests that it has already read.
     const { parser } = connection;
     if (parser?.onIncoming !== undefined) parser.onIncoming = () => UPGRADED;
     connection.destroy();
@@ -148,7 +149,7 @@ export class PipelinedResponses {
 }
 
 function connectionOf(request: IncomingMessage): Connection {
-  // Requests of HTTP/2 have another class, and a socket that stands for their session's.
+  // Requests of HTTP/2 have another class, and a socket that represents their session's.
   const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>;
   return stream?.session ?? request.socket;
 }
@@ -167,7 +168,7 @@ function unreadOf(connection: Connection, responses: Iterable<ServerResponse>): 
   return bytes;
 }
 
-/** Does for a response that waits what Node.js does for the first. */
+/** Does for a waiting response what Node.js does for the first one. */
 function close(response: ServerResponse): void {
   response.destroy();
   response.emit('close');

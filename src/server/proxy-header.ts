@@ -1,17 +1,17 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The header of the PROXY protocol that a connection begins with. */
+/** The header of the PROXY protocol at the beginning of a connection. */
 export interface ProxyHeader {
   /** Bytes. */
   readonly length: number;
-  /** The client's address; undefined if the proxy connects for itself, as for a health check, or does not know. */
+  /** The client's address; undefined if the proxy connects for itself, as for a health check, or does not know it. */
   readonly address: string | undefined;
 }
 
 /** Version 1: at most so many bytes, CRLF included. */
 const MAX_V1 = 107;
 
-/** Version 2: what it begins with, before version and command, family, and the length of the rest. */
+/** Version 2: its beginning, before version and command, family, and the length of the rest. */
 const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
 const FIXED_V2 = SIGNATURE.length + 4;
 
@@ -27,11 +27,11 @@ const TCP6 = 0x21;
 export const MAX_HEADER = FIXED_V2 + MAX_REST_V2;
 
 /**
- * Parses the header that these bytes begin with, of version 1 or 2 of
- * https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt. Own code: the packages that there are take anything that
- * looks like a header for one, or are not kept.
+ * Parses the header at the beginning of these bytes, of version 1 or 2 of
+ * https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt. Own code: existing packages accept anything that looks like
+ * a header, or are not maintained.
  *
- * @returns 'incomplete' if more bytes are needed; 'invalid' if these are no header
+ * @returns 'incomplete' if more bytes are needed; 'invalid' if they do not begin with a header
  */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader | 'incomplete' | 'invalid' {
   const begun = bytes.subarray(0, SIGNATURE.length);

@@ -3,9 +3,9 @@ import { Deadlines } from '../support/deadlines.ts';
 import { MAX_HEADER, parseProxyHeader } from './proxy-header.ts';
 
 export interface ProxyProtocolOptions {
-  /** Whether headers of this peer are believed. */
+  /** Whether headers of this peer are trusted. */
   readonly isTrusted: (address: string) => boolean;
-  /** A connection was closed for its header, or without one. */
+  /** Called when a connection was closed because its header is invalid or missing. */
   readonly refused: () => void;
   /** How long the header may take. Proxies send it at once. */
   readonly timeoutMs?: number;
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 5_000;
 type Listener = (socket: Socket) => void;
 
 /**
- * Reads the header of the PROXY protocol that every connection must begin with, before HTTP, or TLS, gets to see the connection.
+ * Reads the header of the PROXY protocol, with which every connection must begin, before HTTP or TLS gets the connection.
  * From then on the socket's `remoteAddress` is the client's.
  */
 export class ProxyProtocol {
@@ -28,7 +28,7 @@ export class ProxyProtocol {
     this.#deadlines = new Deadlines(options.timeoutMs ?? TIMEOUT_MS, (socket) => this.#refuse(socket));
   }
 
-  /** Takes over the server's connections, and hands each on to it behind its header. */
+  /** Takes over the server's connections, and passes each to the server after its header. */
   guard(server: Server): void {
     const listeners = server.listeners('connection') as Listener[];
     server.removeAllListeners('connection');

@@ -13,8 +13,8 @@ interface RelocationOptions {
 const DEAF = 'this pod hears nothing of Redis, though others do';
 
 /**
- * Sends clients to other pods while this one hears nothing of the bus: it is not ready, and as in a drain, refuses new
- * sockets and closes those it has once balancers know. It goes on, since it may hear again.
+ * Sends clients to other pods while this one hears nothing of the bus: the pod is not ready. As in a drain, once balancers
+ * know, it refuses new sockets and closes its own. It keeps running, since it may hear again.
  */
 export class Relocation implements AdmissionCheck {
   readonly #options: RelocationOptions;

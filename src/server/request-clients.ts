@@ -9,7 +9,7 @@ interface RequestClientsOptions {
   readonly now: () => number;
 }
 
-/** A connection or an address whose requests take turns. How many of them wait is bounded where they are counted. */
+/** A connection or an address: its requests take turns. WaitingRequests limits how many of them wait. */
 class Owner implements RequestOwner {
   readonly secondsOfRequest: number;
   spentUntil = 0;
@@ -24,8 +24,8 @@ class Owner implements RequestOwner {
 }
 
 /**
- * All clients behind trusted proxies that do not tell whose requests they send. Together they have half of the event loop, so
- * that WebSockets have the other; any number of quick requests has room in it.
+ * All clients behind trusted proxies that do not report client addresses. Together they have half of the event loop, so
+ * that WebSockets have the other half; within it, the number of quick requests is not limited.
  */
 class UnknownClients extends Owner {
   readonly msPerSecond = 500;
@@ -36,15 +36,15 @@ class UnknownClients extends Owner {
   }
 }
 
-/** ms from the last request of an address until it is forgotten: a request may wait for so long until it takes its turn. */
+/** ms after its last request until an address is forgotten: a request may wait so long for its turn. */
 const QUIET_MS = 60_000;
 
-/** Past so many addresses, the one whose last request is longest ago is forgotten. */
+/** Most addresses remembered; beyond it, the one with the oldest last request is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
 /**
- * Finds out whose turns of the event loop a request takes: those of its client's address where that is known, else of its
- * connection, which in HTTP/2 is the session.
+ * Finds the owner of the turns of the event loop that a request takes: its client's address if known, else its connection,
+ * which in HTTP/2 is the session.
  */
 export class RequestClients {
   readonly #options: RequestClientsOptions;

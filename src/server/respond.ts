@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { HttpRefusal } from './admission.ts';
 
-/** Sends a complete response. Headers that have been set on it before are kept, unless `headers` has them too. */
+/** Sends a complete response. Headers that were set on it before are kept, unless `headers` also has them. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -27,7 +27,7 @@ export function sendJson(
   send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`, headers);
 }
 
-/** What is sent of a refusal: as a GraphQL response if it has a code. */
+/** The body for a refusal: a GraphQL response if the refusal has a code. */
 export function refusalBody({ message, code }: HttpRefusal): object {
   return code === undefined ? { error: message } : { errors: [{ message, extensions: { code } }] };
 }

@@ -6,7 +6,7 @@ import { HttpError } from './http-error.ts';
 import { sendJson } from './respond.ts';
 import type { Route } from './router.ts';
 
-/** A revocation as it is asked for. */
+/** A requested revocation. */
 export interface AskedRevocation {
   readonly path: string;
   readonly value: string;
@@ -50,14 +50,14 @@ export function revokeRoute(
   };
 }
 
-/** A web page can't send it without a preflight request, which is not answered. */
+/** Demands JSON: a web page can't send it without a preflight request, which is not answered. */
 function demandJson({ headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
   if (/^application\/json\s*(;|$)/i.test(type)) return;
   throw new HttpError(415, `expected content-type application/json, got ${type === '' ? 'none' : type}`);
 }
 
-/** Each takes memory for as long as it is remembered. */
+/** The error for too many revocations: each takes memory as long as it is remembered. */
 export function tooManyRevocations(): HttpError {
   return new HttpError(
     503,
@@ -97,7 +97,7 @@ function parsed(body: string): Readonly<Record<string, unknown>> {
       return value as Record<string, unknown>;
     }
   } catch {
-    // Answered as all else that is no object.
+    // Answered like any other value that is not an object.
   }
   throw new HttpError(400, 'expected a JSON object such as {"path": "id", "value": "42"}');
 }

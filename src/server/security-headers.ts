@@ -1,6 +1,6 @@
 /**
- * Headers of every response: it is not interpreted as another type, not shown in a frame, and its address is told to no
- * other site. Pages set a content security policy of their own instead of this one, which lets a document load nothing.
+ * Headers of every response: browsers do not interpret it as another type, show it in a frame, or send its address to other
+ * sites. This content security policy lets a document load nothing; pages set their own instead.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy':

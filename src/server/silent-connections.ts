@@ -2,13 +2,13 @@ import type { Server, Socket } from 'node:net';
 import { Deadlines } from '../support/deadlines.ts';
 import { connectionOf } from './tls/secure-server.ts';
 
-/** ms. Before that the server's own timeouts have closed them: of the handshake, the headers, or a session of HTTP/2. */
+/** ms. The server's own timeouts close them earlier: those of the handshake, the headers, or a session of HTTP/2. */
 const MOST_MS = 120_000;
 
-/** ms that they may take while there is hardly room for others: round trips for TCP, TLS and the request. */
+/** ms that they may take when few places are left: round trips for TCP, TLS and the request. */
 const PATIENCE_MS = 1_000;
 
-/** Connections whose first request has not come in whole. Nothing is known of their clients, so no other cap holds for them. */
+/** Connections without a complete first request. Their clients are unknown, so no other cap applies to them. */
 export class SilentConnections {
   readonly #open = new Deadlines<Socket>(MOST_MS, (socket) => socket.destroy());
   readonly #onClose: (this: Socket) => void;

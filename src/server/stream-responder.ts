@@ -8,11 +8,11 @@ interface StreamResponderOptions {
   readonly streams: Pick<Streams, 'open'>;
   /** A stream counts as a connection, as a WebSocket does. */
   readonly admission: Pick<Admission, 'refusal' | 'admitted'>;
-  /** Why the server takes no connections at all; undefined: it does. */
+  /** Why the server accepts no connections at all; undefined: it does. */
   readonly unavailable: () => HttpRefusal | undefined;
 }
 
-/** Responds to requests with the results of subscriptions, as far as this pod takes connections. */
+/** Responds to requests with the results of subscriptions, if this pod accepts connections. */
 export class StreamResponder {
   readonly #options: StreamResponderOptions;
 
@@ -27,7 +27,7 @@ export class StreamResponder {
     const refusal = this.#refusal(request) ?? streams.open(requested, response, body);
     if (refusal === undefined) {
       admission.admitted(request, response);
-      // What is written past the stream would not count as traffic.
+      // Bytes written past the stream would not count as traffic.
       request.setTimeout(0);
       return;
     }
@@ -43,7 +43,7 @@ export class StreamResponder {
   }
 }
 
-/** The stream that a response is written to: its socket, or that of HTTP/2. Undefined once the connection has gone. */
+/** The stream to which a response is written: its socket, or its HTTP/2 stream. Undefined once the connection is closed. */
 function bodyOf(response: ServerResponse): Duplex | undefined {
   const { stream } = response as { readonly stream?: Duplex };
   return stream ?? response.socket ?? undefined;

@@ -17,9 +17,9 @@ export interface UpgradeOptions {
   readonly originCheck: OriginCheck;
   readonly admission: Pick<Admission, 'refusal' | 'admitted'>;
   readonly accept: AcceptUpgrade;
-  /** Upgrades take turns with what other clients ask for: thousands may come at the same instant. */
+  /** Upgrades take turns with requests of other clients: thousands may come at the same instant. */
   readonly turns: Pick<Turns, 'run'>;
-  /** Why the server takes none at all, asked when one has its turn: it may have begun to stop meanwhile. */
+  /** Why the server accepts no WebSockets at all. Called in an upgrade's turn, as the server may stop meanwhile. */
   readonly unavailable: () => HttpRefusal | undefined;
   readonly log: Log;
 }
@@ -66,7 +66,7 @@ export class Upgrade {
   }
 }
 
-/** A socket until it has its turn. */
+/** A socket that waits for its turn. */
 class WaitingSocket implements TurnTaker {
   spentUntil = 0;
   readonly #socket: Duplex;

@@ -1,6 +1,6 @@
 import { ChunkedRequest } from './chunked-request.ts';
 
-/** What Node.js has found in `Connection` and `Upgrade`. No field: the base class sets it before fields would be made. */
+/** Node.js's finding in `Connection` and `Upgrade`. Not a field: the base class sets it before fields are created. */
 const ASKED = Symbol('asked');
 
 interface Asking {
@@ -8,12 +8,12 @@ interface Asking {
 }
 
 /**
- * The request of a server that upgrades to WebSocket only. Node.js takes every request with an `Upgrade` header away from
- * HTTP once a server listens for upgrades, for any protocol that the header names; HTTP says to ignore protocols that are
- * not spoken.
+ * The request of a server that upgrades only to WebSocket. Once a server listens for upgrades, Node.js takes every request
+ * with an `Upgrade` header away from HTTP, whatever protocol the header names. HTTP requires servers to ignore protocols
+ * that they do not speak.
  *
- * Node.js asks for `upgrade` when the headers have been read, so a request whose `upgrade` is false goes on as any other,
- * with its body and the requests behind it. (Node.js 24 has `shouldUpgradeCallback` for this.)
+ * Node.js asks for `upgrade` when the headers have been read, so a request with `upgrade` false continues like any other,
+ * with its body and the requests after it. (Node.js 24 has `shouldUpgradeCallback` for this.)
  */
 export class WebSocketRequest extends ChunkedRequest {
   get upgrade(): boolean | null | undefined {

@@ -2,9 +2,8 @@ import { Kind, type FieldNode, type SelectionNode, type SelectionSetNode } from 
 import type { Fragments } from '../fragments.ts';
 
 /**
- * Counts the steps in which graphql-js's rule OverlappingFieldsCanBeMerged goes through an operation: at each path of
- * the response it compares each two fields of one key, and each two fragments. (It has a bound of its own, which it
- * reaches after about 0.3 s.)
+ * Counts the steps of graphql-js's rule OverlappingFieldsCanBeMerged for an operation: at each path of the response, the
+ * rule compares each pair of fields with one key, and each pair of fragments. (Its own bound is reached after about 0.3 s.)
  */
 export class Comparisons {
   readonly #fragments: Fragments;
@@ -16,14 +15,14 @@ export class Comparisons {
     this.#limit = limit;
   }
 
-  /** Past the limit it is no more than the count at which counting has ended. */
+  /** Past the limit, it is only the count at which counting stopped. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * @param selectionSets of one path of the response. There are at most as many paths as fields, which are to be bounded
-   *   before.
+   * @param selectionSets of one path of the response. There are at most as many paths as fields; the caller has to limit
+   *   the fields before.
    */
   add(selectionSets: readonly SelectionSetNode[]): void {
     for (const nodes of this.#byKey(selectionSets).values()) {

@@ -16,7 +16,7 @@ import { COST_CODES, type CostLimits } from './limits.ts';
 import { Sizes, type Size, type SizedList } from './size.ts';
 import { numberArguments, Weights, type NumberArgument } from './weights.ts';
 
-/** An operation may introspect so many times what GraphiQL and code generators ask for. */
+/** An operation may ask for so many times the introspection of GraphiQL and code generators. */
 const INTROSPECTIONS = 2;
 
 const INTROSPECTION_QUERY = getIntrospectionQuery({
@@ -27,7 +27,7 @@ const INTROSPECTION_QUERY = getIntrospectionQuery({
   oneOf: true,
 });
 
-/** What is counted, as it stands in the message. */
+/** The texts of messages, by what is counted. */
 const COUNTED: Readonly<Record<keyof typeof COST_CODES, string>> = {
   tokens: 'a document of at most # tokens (MAX_TOKENS)',
   fields: 'at most # fields in all operations of a document, fragments expanded (MAX_FIELDS)',
@@ -48,7 +48,7 @@ export function costError(what: keyof typeof COST_CODES, limit: number, value?: 
   );
 }
 
-/** Refuses a list without bound. Its cost would tell nothing: it is no number that the client has sent. */
+/** Refuses a list without bound. The message names no cost: none follows from what the client has sent. */
 function unboundedError({ field, slicing }: SizedList, limit: number): GraphQLError {
   return new GraphQLError(
     `${field} has no bound: expected a number for one of its arguments ${slicing.join(', ')}, got none (@listSize, MAX_COST).`,
@@ -60,7 +60,7 @@ interface Counted extends Size {
   readonly unbounded: SizedList | undefined;
 }
 
-/** Refuses operations that ask for more than the limits allow, by counting, before they are validated or executed. */
+/** Counts what operations ask for, and refuses those beyond the limits, before they are validated or executed. */
 export class CostCheck {
   readonly limits: CostLimits;
   readonly #schema: GraphQLSchema;
@@ -75,7 +75,7 @@ export class CostCheck {
     this.#lists = new IntrospectionLists(schema);
   }
 
-  /** @param document without circles of fragments, and without fragments that are not used or share a name */
+  /** @param document without circles of fragments, unused fragments, or fragments with the same name */
   ofDocument(document: DocumentNode): GraphQLError | undefined {
     const fragments = fragmentsOf(document);
     const comparisons = new Comparisons(fragments, this.limits.comparisons);
@@ -86,7 +86,7 @@ export class CostCheck {
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
       const size = sizes.of(definition.selectionSet, this.#schema.getRootType(definition.operation));
-      // Summed, as what follows takes time for each field of each operation, though only one operation is executed.
+      // Summed, as the following steps take time for each field of each operation, though only one is executed.
       fields = Math.min(fields + size.fields, Number.MAX_SAFE_INTEGER);
       const refused = this.#refusal({ ...size, fields, unbounded: sizes.unbounded });
       if (refused !== undefined) return refused;
@@ -97,7 +97,7 @@ export class CostCheck {
     return undefined;
   }
 
-  /** Counted again where variables may give the sizes of lists. */
+  /** Counts again if variables may give the sizes of lists. */
   ofVariables({ definition, document }: Operation, variables: Variables): GraphQLError | undefined {
     if (!this.#weights.haveSlices || definition.variableDefinitions?.length === 0) return undefined;
     return this.#costly(this.#sizeOf(definition, fragmentsOf(document), variables));

@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-/** How long the lists of introspection are in one schema: exactly, or on average over the types that have them. */
+/** The lengths of introspection's lists in one schema: exact, or averaged over the types that have them. */
 export class IntrospectionLists {
   readonly #items: ReadonlyMap<string, number>;
 
@@ -33,7 +33,7 @@ export class IntrospectionLists {
     ]);
   }
 
-  /** 1 for what is no list. */
+  /** The number of items; 1 for a field that is not a list. */
   items(type: string, field: string): number {
     return this.#items.get(`${type}.${field}`) ?? 1;
   }

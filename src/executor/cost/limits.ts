@@ -12,7 +12,7 @@ export interface CostLimits {
   readonly directives: number;
   /** Fields weighted by @cost and @listSize. */
   readonly cost: number;
-  /** Steps in which validation looks for fields that can't be merged, of a whole document; each takes about 1 µs. */
+  /** Steps of validation to find fields that can't be merged, for a whole document; each takes about 1 µs. */
   readonly comparisons: number;
 }
 

@@ -25,7 +25,7 @@ import {
   type Weights,
 } from './weights.ts';
 
-/** What a selection set asks for, all fragments expanded. The numbers end at the largest safe integer. */
+/** What a selection set asks for, with all fragments expanded. Numbers are capped at the largest safe integer. */
 export interface Size {
   /** Fields at its own level. */
   readonly width: number;
@@ -39,17 +39,17 @@ export interface Size {
   readonly introspection: number;
 }
 
-/** The fields of an object whose lists have a size that is given with the object's own field, as `edges(first: 10)`. */
+/** Fields of an object that are lists: the object's own field gives their size, as in `bids(first: 10) { edges }`. */
 interface SizedFields {
   readonly names: readonly string[];
   readonly list: SizedList;
 }
 
-/** A list of which a client says how long it may be. */
+/** A list with a length limit that the client sets. */
 export interface SizedList {
   /** The field with `@listSize`. */
   readonly field: string;
-  /** Its arguments that say it. */
+  /** The arguments that set it. */
   readonly slicing: readonly string[];
   readonly items: number;
 }
@@ -74,10 +74,9 @@ function sum(one: Size, other: Size): Size {
 }
 
 /**
- * The sizes of the selection sets of one operation. Each fragment is counted once for each size that a list around it
- * has by `sizedFields`, however often it is spread: the time is bounded by the document's length, not by what it expands
- * to. The document may be invalid otherwise, but must
- * have no circles of fragments.
+ * The sizes of the selection sets of one operation. A fragment that is spread many times is counted once for each size that
+ * `sizedFields` gives to a list around it: the time depends on the document's length, not on its expanded size. The
+ * document may be invalid, but must have no circles of fragments.
  */
 export class Sizes {
   readonly #schema: GraphQLSchema;
@@ -114,7 +113,7 @@ export class Sizes {
     return this.#selections(selections, type, undefined, this.#known);
   }
 
-  /** @param known sizes of fragments where they have these sized fields */
+  /** @param known sizes of fragments within these sized fields */
   #selections(
     selections: readonly SelectionNode[],
     type: Type,

@@ -15,7 +15,7 @@ import {
 import { listsOf } from '../jit-schema.ts';
 import type { Variables } from '../variables.ts';
 
-/** Value of an argument that is a number, undefined if it is not given or is none. */
+/** Value of an argument that is a number; undefined if it is not given, or is not a number. */
 export type NumberArgument = (node: FieldNode, name: string) => number | undefined;
 
 interface Annotated {
@@ -25,11 +25,11 @@ interface Annotated {
 /** What `@listSize` says of a field. */
 export interface ListSize {
   readonly assumed: number | undefined;
-  /** Arguments that say how many items the list may have. */
+  /** Arguments that limit the number of the list's items. */
   readonly slicing: readonly string[];
   /** The client must give one of them. */
   readonly requireOne: boolean;
-  /** Fields of the returned object that are the lists, as `edges` of a connection. */
+  /** Fields of the returned object that are the lists, such as `edges` of a connection. */
   readonly sizedFields: readonly string[];
 }
 
@@ -48,13 +48,13 @@ export interface FieldWeight {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * The weights of a schema's fields, by `@cost` and `@listSize` of the GraphQL cost directives specification. A field
- * that returns objects weighs 1, one that returns a scalar 0, and so does each item of a list that has a size; a list
- * without `@listSize` counts as one item, which its field has paid for. What is asked of an interface or union costs as
- * much as with the heaviest of its types.
+ * The weights of a schema's fields, by `@cost` and `@listSize` of the GraphQL cost directives specification. A field that
+ * returns objects weighs 1, a field that returns a scalar 0. Each item of a list with a size weighs the same as such a
+ * field; a list without `@listSize` counts as one item, included in its field's weight. A field of an interface or union
+ * costs as much as with the heaviest of its types.
  */
 export class Weights {
-  /** Some field has an argument that says how many items its list may have. */
+  /** Some field has an argument that limits the number of its list's items. */
   readonly haveSlices: boolean;
   readonly #schema: GraphQLSchema;
   readonly #known = new WeakMap<Field, FieldWeight>();
@@ -158,7 +158,7 @@ function larger(one: ListSize, other: ListSize): ListSize {
 /** How many items a list may have; Infinity only if it has neither a size nor the argument that it requires. */
 export function itemsOf(list: ListSize, field: Field, node: FieldNode, valueOf: NumberArgument): number {
   const sizes = list.slicing.flatMap((name) => valueOf(node, name) ?? defaultOf(field, name) ?? []);
-  // A back end may take zero, or less, for all.
+  // A back end may interpret zero, or less, as all items.
   if (sizes.length > 0) return Math.min(Math.max(1, ...sizes), Number.MAX_SAFE_INTEGER);
   return list.assumed ?? (list.requireOne ? Infinity : 1);
 }
@@ -175,7 +175,7 @@ function names(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Reads arguments of one operation, of which the variables may be known. */
+/** Reads arguments of one operation. Its variables may be known or not. */
 export function numberArguments(
   variables: Variables | undefined,
   defaults: ReadonlyMap<string, number>,
@@ -185,7 +185,7 @@ export function numberArguments(
     if (value?.kind === Kind.INT) return Number(value.value);
     if (value?.kind !== Kind.VARIABLE) return undefined;
     const variable = value.name.value;
-    // Before the variables are known the list counts as one item, so that a document is not refused for others'.
+    // While the variables are unknown, the list counts as one item: a document must not be refused for one client's values.
     if (variables === undefined) return 1;
     const given = Object.hasOwn(variables, variable) ? variables[variable] : defaults.get(variable);
     return typeof given === 'number' ? given : undefined;

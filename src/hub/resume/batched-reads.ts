@@ -13,13 +13,13 @@ interface Batch {
   readonly all: Promise<HistoryRead>;
 }
 
-/** Reads that begin within so many sequences of each other are one. */
+/** Reads that begin within so many sequences of each other are merged. */
 const NEAR = 1_024;
 
 /**
- * Reads of one topic that are wanted in one turn of the event loop, asked for at once: when a pod ends, thousands of clients
- * resume on the next one, most of which lack little. Together they have the bytes that each has reserved. Where these
- * are not enough, each is asked for by itself, so that the one that lacks much takes nothing from the others.
+ * Merges the reads of one topic that one turn of the event loop asks for: when a pod ends, thousands of clients resume on
+ * the next one, and most lack little. A merged read may take the bytes that all its reads have reserved. If these are not
+ * enough, each read is made by itself, so that one that lacks much takes nothing from the others.
  */
 export class BatchedReads {
   readonly #readHistory: Bus['readHistory'];

@@ -3,7 +3,7 @@ import type { HistoryPosition } from '../../bus/history.ts';
 /** `1.<epoch>.<sequence in base 36>`. Opaque to clients: another form will begin with another number. */
 const CURSOR = /^1\.([0-9a-z]{1,32})\.([0-9a-z]{1,11})$/;
 
-/** The place in a topic's history, as clients are told it with each event. */
+/** A place in a topic's history, as clients get it with each event. */
 export function cursorOf({ epoch, sequence }: HistoryPosition): string {
   return `1.${epoch}.${sequence.toString(36)}`;
 }

@@ -1,7 +1,7 @@
 import type { Deletions } from '../../events/deletion.ts';
 import type { RecordedMessage } from './recording.ts';
 
-/** What is deleted of the messages that subscribers begin with. It stays so, whatever comes later under the same keys. */
+/** Which of the messages that subscribers begin with are deleted. They stay deleted, whatever comes later for their keys. */
 export class Deleted {
   readonly #upTo = new Map<string, number>();
   #forgottenUpTo = 0;
@@ -12,7 +12,7 @@ export class Deleted {
     return this.#last;
   }
 
-  /** Adds what is known of further keys, or later. */
+  /** Adds deletions of further keys, or later deletions. */
   add({ upTo, forgottenUpTo, last }: Deletions): void {
     for (const [key, sequence] of upTo) {
       this.#upTo.set(key, Math.max(sequence, this.#upTo.get(key) ?? 0));
@@ -25,13 +25,13 @@ export class Deleted {
     this.add({ upTo: other.#upTo, forgottenUpTo: other.#forgottenUpTo, last: other.#last });
   }
 
-  /** Whether it is left out: its key has been deleted since, or may have been, as deletions that old are forgotten. */
+  /** Whether the message is left out: its key was deleted later, or may have been, as deletions that old are forgotten. */
   has({ sequence, message: { key } }: RecordedMessage): boolean {
     if (key === null) return false;
     return sequence <= this.#forgottenUpTo || sequence <= (this.#upTo.get(key) ?? 0);
   }
 
-  /** Whether it is not known if the message is deleted. */
+  /** Whether the message may be deleted, but that is not certain. */
   mayHave(recorded: RecordedMessage): boolean {
     const { sequence, message } = recorded;
     return this.has(recorded) && sequence > (this.#upTo.get(message.key ?? '') ?? 0);

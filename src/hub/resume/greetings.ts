@@ -6,18 +6,18 @@ import { cursorOf } from './cursor.ts';
 
 const OUTCOMES = ['new', 'recovered', 'lost'] as const;
 
-/** What becomes of a client that resumes: it has no cursor, gets all behind its cursor, or may have missed events. */
+/** The outcome for a client that resumes: it has no cursor, gets all events after its cursor, or may have missed some. */
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What subscribers that resume get first: a result without data, which tells from where on they get events. */
+/** The first result for subscribers that resume: it has no data, and tells from where on they get events. */
 export class Greetings {
   readonly #metrics: Metrics;
-  /** Many that come at once get the same. */
+  /** Kept, as many subscribers that come at once get the same. */
   #last: { readonly text: string; readonly result: SerializedResult } | undefined;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
-    // At 0 from the start, or Prometheus would see no increase at the first.
+    // Starts at 0: otherwise Prometheus would see no increase at the first.
     for (const outcome of OUTCOMES) metrics.resumes.inc({ outcome }, 0);
   }
 

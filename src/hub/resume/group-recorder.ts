@@ -8,18 +8,18 @@ import { isReached, TopicPositions, type TopicPositionServices } from './topic-p
 
 export interface GroupRecorderServices extends TopicPositionServices {
   readonly channelsOf: (group: Group) => readonly RecordedChannel[];
-  /** Calls back once all messages have been taken that the bus has passed on. */
+  /** Calls back once all messages that the bus has passed on have been taken. */
   readonly afterWaiting: (callback: () => void) => void;
 }
 
-/** Channels of a group that are recorded, and are to be released. */
+/** Recorded channels of a group. The caller has to release them. */
 interface Recorded {
   /** Where the topic stood when recording began. */
   readonly heard: HistoryPosition;
   readonly channels: readonly RecordedChannel[];
 }
 
-/** Has the channels of groups recorded as far back as subscribers need that resume. */
+/** Records the channels of groups as far back as resuming subscribers need. */
 export class GroupRecorder {
   readonly #services: GroupRecorderServices;
   readonly #recordings: Recordings;
@@ -41,10 +41,10 @@ export class GroupRecorder {
   }
 
   /**
-   * Has the channels of the group recorded behind a position, or as far back as they are kept.
+   * Records the channels of the group from a position on, or as far back as they are kept.
    *
-   * @param at undefined: nothing is to be recorded, but where the topic stands is known then
-   * @param last in place of that: so many messages of each channel, its last ones
+   * @param at undefined: nothing is recorded, but the topic's position is known afterwards
+   * @param last if given, the last so many messages of each channel are recorded instead
    * @returns undefined if nothing is recorded
    * @throws that the subscriber has left
    */

@@ -8,20 +8,20 @@ import type { RecordedChannel } from './recording-request.ts';
 import type { Recordings } from './recordings.ts';
 import type { Resumer } from './resumer.ts';
 
-/** The last events of each channel of a group that are not deleted. The channels are recorded, and are to be released. */
+/** The last events of each channel of a group that are not deleted. The caller releases the channels. */
 interface Found {
   readonly channels: readonly RecordedChannel[];
-  /** Where a subscriber is that begins with them. */
+  /** The position of a subscriber that begins with them. */
   readonly at: HistoryPosition;
-  /** By channel: the sequence behind which they are. */
+  /** By channel: the sequence after which they begin. */
   readonly starts: ReadonlyMap<string, number>;
-  /** Events behind that which are left out. */
+  /** Events after that sequence that are left out. */
   readonly deleted: Deleted;
-  /** Whether there are as many as are wanted, or as the bus has. */
+  /** Whether these are as many as wanted, or all that the bus has. */
   readonly isWhole: boolean;
 }
 
-/** Where too few of the events that were read stand, so many times as many are read: a few times at most. */
+/** If too few of the events read are not deleted, the next read asks for so many times more: a few times at most. */
 const GROWTH = 8;
 
 /** Finds the events that subscribers begin with. */
@@ -57,7 +57,7 @@ export class LastEvents {
         const deletions = await this.#deletions(topic, heard.epoch, keysOf(channels, count));
         const lastDeletion = Math.max(deletions.last, deletions.forgottenUpTo);
         if (!hasReached && lastDeletion > heard.sequence) {
-          // What is deleted is not replayed. Where this pod has not heard so much yet, it would come afterwards.
+          // Deleted events are not replayed. If this pod has not heard up to the deletion yet, they would come afterwards.
           hasReached = true;
           await this.#recorder.reach(topic, { epoch: heard.epoch, sequence: lastDeletion });
           continue;
@@ -68,7 +68,7 @@ export class LastEvents {
           const { messages = [], standing = [] } = recording ? lastOf(recording, count, deleted) : {};
           return standing.length < replay && messages.length === count;
         };
-        // Where there was no room for as many, no more of them can be had.
+        // If there was no room for so many, a further read gets no more.
         const hasAll = channels.every(({ recording }) => recording?.hasLast(count, heard.epoch) === true);
         isDone = !hasAll || !channels.some(isWanting);
         if (isDone) return foundIn(channels, heard, { replay, count, hasAll }, deleted);
@@ -101,7 +101,7 @@ function foundIn(
     if (recording === undefined) continue;
     const { messages, standing } = lastOf(recording, count, deleted);
     const first = standing.at(-replay) ?? standing[0];
-    // Behind what is deleted: it is not to come by way of the cursor either.
+    // Begins after the deleted messages: they must not come because of the cursor either.
     starts.set(name, first ? first.sequence - 1 : (messages.at(-1)?.sequence ?? recording.from));
     const isUnknown = messages.some((message) => deleted.mayHave(message));
     isWhole &&= standing.length >= replay || (hasAll && !isUnknown);

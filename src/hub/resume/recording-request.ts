@@ -6,16 +6,16 @@ import type { Recording } from './recording.ts';
 /** A channel of the hub, which adds what it carries to the recording, if there is one. */
 export interface RecordedChannel {
   readonly name: string;
-  /** The positions that it has carried, and that its history was read up to. */
+  /** The positions that it has carried, and up to which its history was read. */
   readonly offsets: ChannelOffsets;
   recording: Recording | undefined;
 }
 
 /** What a subscriber wants to be recorded. */
 export interface Wish {
-  /** All behind this position. */
+  /** All messages after this position. */
   readonly at: HistoryPosition;
-  /** In place of that, the last messages of each channel, so many. */
+  /** If given, the last so many messages of each channel instead. */
   readonly last?: number | undefined;
   /** The subscriber's client, or connection, whose share of the room it takes. */
   readonly owner: WorkOwner;
@@ -30,12 +30,12 @@ interface Wisher {
   readonly fail: (thrown: unknown) => void;
 }
 
-/** So much further back than the first one asks for is read: those who come next may lack a little more. */
+/** The first read goes so much further back than asked for: the next subscribers may lack a little more. */
 const SEQUENCES_BEFORE = 256;
 
 /**
- * Channels of one topic that the bus is asked for at once: those of one owner's subscribers who want about the same of
- * them. Another's cursor, or one that is far older, widens nothing.
+ * One request to the bus for channels of one topic: it serves the subscribers of one owner that want about the same
+ * messages. The cursor of another owner, or a far older one, does not widen it.
  */
 export class RecordingRequest {
   readonly topic: string;
@@ -46,7 +46,7 @@ export class RecordingRequest {
   readonly #wishers = new Set<Wisher>();
   readonly #abandoned = new AbortController();
 
-  /** @param isAlone it serves one subscriber */
+  /** @param isAlone the request serves only one subscriber */
   constructor(topic: string, { at, last, owner }: Wish, isAlone: boolean) {
     this.topic = topic;
     this.owner = owner;
@@ -66,7 +66,7 @@ export class RecordingRequest {
   }
 
   /**
-   * @returns whether all is recorded that there is; false if there was no room for it
+   * @returns whether all available messages are recorded; false if there was no room for them
    * @throws what the bus throws, or that the subscriber has left
    */
   join(channels: readonly RecordedChannel[], wish: Wish): Promise<boolean> {
@@ -103,14 +103,14 @@ export class RecordingRequest {
   /**
    * The sequence behind which the bus is asked.
    *
-   * @param isAhead whether it reads for those, too, who come next and may lack more
+   * @param isAhead whether to read also for the next subscribers, which may lack more
    */
   since(isAhead: boolean): number {
     if (this.last !== undefined) return 0;
     const wishers = [...this.#wishers];
     const exact = Math.min(...wishers.map(({ wish }) => wish.at.sequence));
     if (!isAhead) return exact;
-    // One that is read again goes back twice as far: where each who comes lacks a little more, it is read a few times.
+    // A channel that is read again goes back twice as far: if each subscriber lacks a little more, few reads suffice.
     const short = wishers.flatMap(({ channels, wish }) =>
       channels.map(({ recording }) => recording?.shortOf(wish.at) ?? 0),
     );
@@ -127,7 +127,7 @@ export class RecordingRequest {
   }
 }
 
-/** Channels of which not all is recorded that is wanted. */
+/** The channels that are not recorded as far back as wanted. */
 export function lacking(
   channels: readonly RecordedChannel[],
   { at, last }: Wish,

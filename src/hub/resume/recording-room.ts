@@ -6,7 +6,7 @@ export class RecordingRoom {
   #taken = 0;
   #isReading = true;
 
-  /** @param reservation what may be read; of this, what is recorded stays reserved */
+  /** @param reservation the bytes that may be read; those of recorded messages stay reserved */
   constructor(reservation: Reservation) {
     this.#reservation = reservation;
   }

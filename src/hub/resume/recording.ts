@@ -26,21 +26,21 @@ export interface KeptRecord {
 }
 
 /**
- * The messages of one channel without a gap, from some position of its topic on: what the bus has kept of it, and what
- * the channel has carried since.
+ * The messages of one channel without a gap, from some position of its topic on: what the bus has kept of it, and what the
+ * channel has carried since.
  *
  *     bus      3 4 5 6            asked when the topic was at 6
  *     channel        6 7 8        carried since before
  *              3 4 5 6 7 8
  *
- * While clients resume one after the other it is used without end, so it holds no more messages than the bus keeps.
+ * While clients resume one after the other, it stays in use, so it holds no more messages than the bus keeps.
  */
 export class Recording {
   #room: RecordingRoom;
   /** The epoch of all its messages; undefined until what the bus has kept is there. */
   #epoch: string | undefined;
   #from = Infinity;
-  /** What was carried up to there has been there, and may not be any more. */
+  /** Messages up to this sequence were recorded, and may have been cut off since. */
   #cutTo = 0;
   #isAll = false;
   #size = Infinity;
@@ -60,7 +60,7 @@ export class Recording {
     return this.#isBroken;
   }
 
-  /** It is broken, since the channel may have missed messages. Otherwise the bus may be asked for them once more. */
+  /** Broken because the channel may have missed messages. If it broke otherwise, the bus may be asked again. */
   get isMissing(): boolean {
     return this.#isMissing;
   }
@@ -74,40 +74,40 @@ export class Recording {
     return this.#isBroken || epoch !== this.#epoch || (sequence < this.#from && !this.#isAll);
   }
 
-  /** Whether its last messages are there, so many of them or as many as there are. */
+  /** Whether it has the last `count` messages, or all if there are fewer. */
   hasLast(count: number, epoch: string): boolean {
     const isRead = !this.#isBroken && epoch === this.#epoch;
     return isRead && (this.#isAll || this.#messages.length >= count);
   }
 
-  /** How many sequences it does not go back to, which it would have to for this position. */
+  /** How many sequences further back it would have to go for this position. */
   shortOf({ epoch, sequence }: HistoryPosition): number {
     return this.isRead && epoch === this.#epoch ? Math.max(0, this.#from - sequence) : 0;
   }
 
-  /** Whether what was carried behind this sequence has not been cut off. */
+  /** Whether no message after this sequence has been cut off. */
   reaches(sequence: number): boolean {
     return !this.#isBroken && this.#cutTo <= sequence;
   }
 
-  /** Whether all is there that the channel has carried behind this position. */
+  /** Whether it has all messages that the channel has carried after this position. */
   covers({ epoch, sequence }: HistoryPosition): boolean {
     const last = this.#messages.at(-1)?.sequence ?? 0;
     const isReached = epoch === this.#epoch && sequence <= Math.max(this.#upTo, last);
     return !this.#isBroken && this.#from <= sequence && isReached;
   }
 
-  /** All that the channel has carried up to this position of the topic is there. */
+  /** Notes that it has all messages that the channel has carried up to this position of the topic. */
   advance({ epoch, sequence }: HistoryPosition): void {
     if (epoch === this.#epoch) this.#upTo = Math.max(this.#upTo, sequence);
   }
 
-  /** All that the channel has carried behind this sequence is there. */
+  /** It has all messages that the channel has carried after this sequence. */
   get from(): number {
     return this.#from;
   }
 
-  /** Its last messages, so many of them or as many as there are. */
+  /** The last `count` messages, or all if there are fewer. */
   last(count: number): readonly RecordedMessage[] {
     return this.#messages.slice(-count);
   }
@@ -137,9 +137,9 @@ export class Recording {
   }
 
   /**
-   * Puts what the bus has kept before what has been carried since it was asked.
+   * Puts the messages that the bus has kept before those that the channel has carried since the bus was asked.
    *
-   * @param room where the bytes of all are reserved from now on
+   * @param room where the bytes of all messages are reserved from now on
    */
   complete({ position, size, from, isAll, messages }: KeptRecord, room: RecordingRoom): void {
     if (this.#isBroken) return;
@@ -154,7 +154,7 @@ export class Recording {
       return;
     }
     const offsets = new ChannelOffsets();
-    // What was carried may have been executed already.
+    // Keeps the objects of carried messages: they may have been executed already.
     const known = new Map(this.#messages.map((recorded) => [recorded.sequence, recorded]));
     const kept = messages
       .filter(({ sequence, message }) => sequence <= position.sequence && offsets.see(message) !== 'seen')

@@ -13,9 +13,9 @@ export interface RecordingServices {
   readonly readHistory: Bus['readHistory'];
   /** Bytes are reserved here for what is read and recorded. Default: 64 MiB, of which one owner may have all. */
   readonly room?: ByteSource | undefined;
-  /** Calls back once all messages have been taken that the bus has passed on. */
+  /** Calls back once all messages that the bus has passed on have been taken. */
   readonly afterWaiting: (callback: () => void) => void;
-  /** Decodes payloads as those of channels; undefined for a message of an unknown version. */
+  /** Decodes a payload as one of a channel; undefined for a message of an unknown version. */
   readonly decode: (payload: Buffer | string) => Message | undefined;
 }
 
@@ -28,15 +28,15 @@ interface Use {
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The bus is asked with so many bytes first, then with four times as many: most subscribers lack little, and thousands of
- * them may wait at once while the bus is away.
+ * The first request to the bus allows so many bytes, each further one four times as many: most subscribers lack little, and
+ * thousands of them may wait at once while the bus is away.
  */
 const FIRST_BYTES = 16 * 1024;
 
 /** A recording is kept so long after its last use, since clients that reconnect come one after the other: ms. */
 const KEPT_MS = 5_000;
 
-/** Bytes that are decoded in one turn of the event loop, of what the bus has kept. */
+/** Most bytes of kept messages that are decoded in one turn of the event loop. */
 const BYTES_PER_TURN = 128 * 1024;
 
 /** A channel that is interrupted so often while the bus is asked is not recorded. */
@@ -59,7 +59,7 @@ export class Recordings {
   /** Channels that the bus is being asked for; resolves when it has answered. */
   readonly #asked = new Map<RecordedChannel, Promise<void>>();
   readonly #uses = new Map<RecordedChannel, Use>();
-  /** The one that has not been used for longest comes first. */
+  /** Recorded channels without users, the longest unused first. */
   readonly #unused = new Set<RecordedChannel>();
   /** In this turn of the event loop. */
   #decodedBytes = 0;
@@ -71,8 +71,9 @@ export class Recordings {
   }
 
   /**
-   * Resolves once what is wanted of the channels is recorded, or as much of it as the bus has kept. If that takes more than
-   * the owner's share, nothing of it may be recorded; of the last messages, as many as fit. They are to be released.
+   * Resolves once the wanted messages of the channels are recorded, or as many of them as the bus has kept. If they take
+   * more than the owner's share, perhaps none are recorded; of the last messages, as many as fit. The caller has to release
+   * the channels.
    *
    * @throws NoHistory, or that the subscriber has left
    */
@@ -90,13 +91,13 @@ export class Recordings {
       if (attempt > MAX_ATTEMPTS) throw new NoHistory(topic, 'it is interrupted again and again');
       const isRead = await this.#request(topic, lacked, wish, isAlone);
       if (!isRead && isAlone) break;
-      // With what others of the owner want, it may be too much.
+      // Together with what others of the owner want, it may have been too much.
       isAlone = !isRead;
     }
     this.use(channels);
   }
 
-  /** Keeps recordings until they are released, as often as they are used. */
+  /** Keeps recordings until they have been released as often as they were used. */
   use(channels: Iterable<RecordedChannel>): void {
     for (const channel of channels) {
       const use = this.#uses.get(channel) ?? { users: 0, timer: undefined };
@@ -173,7 +174,7 @@ export class Recordings {
     if (waiting?.size === 0) this.#waiting.delete(request.owner);
   }
 
-  /** What nobody uses makes room. */
+  /** Drops unused recordings to make room. */
   async #reserve(bytes: number, { owner, abandoned }: RecordingRequest): Promise<Reservation> {
     abandoned.throwIfAborted();
     for (;;) {
@@ -186,13 +187,13 @@ export class Recordings {
   }
 
   /**
-   * @param isMost there can't be more room: of the last messages, those are recorded that fit
+   * @param isMost there can't be more room: of the last messages, those that fit are recorded
    * @returns false if there was no room for all
    */
   async #read(request: RecordingRequest, room: RecordingRoom, isMost: boolean): Promise<boolean> {
     const { topic, last } = request;
     const isFirst = room.bytes === FIRST_BYTES;
-    // What others have been asked for meanwhile is there soon, or is asked for again.
+    // Leaves out channels that another request asks for: their messages are there soon, or are asked for again.
     const channels = new Map([...request.lacking].filter(([, channel]) => !this.#asked.has(channel)));
     if (channels.size === 0) {
       room.settle();
@@ -223,7 +224,7 @@ export class Recordings {
     }
   }
 
-  /** Requests that have waited use them first, and in the order in which they have come. */
+  /** Requests that have waited use the channels first, in the order in which they came. */
   async #passOn(channels: Iterable<RecordedChannel>, answered: () => void): Promise<void> {
     await setImmediate();
     answered();
@@ -244,13 +245,13 @@ export class Recordings {
       const messages = decoded.get(channel) ?? [];
       const recorded = channels.get(channel);
       recorded?.recording?.complete({ ...record, messages }, room);
-      // A publisher that was not told may send these again.
+      // A publisher that did not hear that these arrived may send them again.
       for (const { sequence, message } of messages)
         if (sequence <= position.sequence) recorded?.offsets.note(message);
     }
   }
 
-  /** A client may have many thousands decoded by one cursor: so many in a turn that others are served in between. */
+  /** One cursor may make the pod decode many thousands: each turn decodes a part, so that others are served too. */
   async #decode(payloads: readonly (Buffer | string)[]): Promise<readonly RecordedMessage[]> {
     const recorded: RecordedMessage[] = [];
     for (const payload of payloads) {

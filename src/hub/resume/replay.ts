@@ -8,7 +8,7 @@ import type { RecordedMessage, Recording } from './recording.ts';
 import { Deleted } from './deleted.ts';
 import type { Resumer } from './resumer.ts';
 
-/** What is replayed of a channel: the messages behind a sequence. */
+/** The part of a channel that is replayed: the messages after a sequence. */
 export interface Track {
   readonly recording: Recording;
   start: number;
@@ -21,20 +21,20 @@ export interface ReplayServices {
   readonly aside: (resumers: readonly Resumer[]) => void;
   /** These can go on, in another replay. */
   readonly again: (resumers: readonly Resumer[]) => void;
-  /** What these have not got can't be replayed: they go on in the group. */
+  /** The events that these lack can't be replayed: they go on in the group. */
   readonly lost: (subscribers: readonly Subscriber[]) => void;
 }
 
 /** Events of one replay under way at a time. */
 const MAX_PENDING = 8;
 
-/** Steps in vain after which those that are not waiting go on without the others. */
+/** After so many steps without progress, the subscribers that are not waiting go on without the others. */
 const MAX_WAITS = 10;
 
 /**
- * Brings subscribers of one group what they have missed: a group of their own takes the recorded messages, in the order of
- * their sequences, and each subscriber joins it where its own place is. At the end of the recordings all go over into the
- * group, in one turn: the next message of a channel is dispatched to them with the others.
+ * Brings subscribers of one group the events that they have missed: a separate group takes the recorded messages, in the
+ * order of their sequences, and each subscriber joins it at its own place. At the end of the recordings all move into the
+ * group, in one turn: they get the next message of a channel together with the others.
  *
  *     recorded   4    5    6    7
  *     ann        ├────┼────┼────┤ ──► group          had 3
@@ -44,15 +44,15 @@ export class Replay {
   readonly #group: Group;
   readonly #tracks: readonly Track[];
   readonly #services: ReplayServices;
-  /** Not in the replaying group yet: the one that has got least comes last. */
+  /** Subscribers that are not in the replaying group yet: the one that has got least comes last. */
   readonly #later: Resumer[];
   readonly #joined = new Set<Resumer>();
-  /** Deleted events, which subscribers that begin with the last events do not get. All of a replay know of the same deletions. */
+  /** Deleted events, which subscribers that begin with the last events don't get: the same for all of one replay. */
   readonly #deleted = new Deleted();
   readonly #replaying: Group;
   /** The sequence of the last message. */
   #sequence: number;
-  /** All have gone over; called once the last results have been delivered. */
+  /** Set when all have moved into the group; called once the last results have been delivered. */
   #finish: (() => void) | undefined;
   #isOver = false;
   #isStuck = false;
@@ -73,12 +73,12 @@ export class Replay {
     this.#sequence = this.#later.at(-1)?.sequence ?? 0;
   }
 
-  /** All its subscribers have what they have missed, or are no business of it any more. */
+  /** All its subscribers have got what they had missed, or have left it. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** It waits for executions of a few: others of the group need not wait for it. */
+  /** It waits for the executions of a few subscribers: others of the group need not wait for it. */
   get isStuck(): boolean {
     return this.#isStuck;
   }
@@ -148,7 +148,7 @@ export class Replay {
       this.#joined.add(next);
     }
     this.#sequence = sequence;
-    // A graph without resolvers may have been in force when it was decoded.
+    // A message that was decoded under a graph without resolvers may not be frozen yet.
     if (!Object.isFrozen(message.event)) deepFreeze(message.event);
     this.#replaying.dispatch(message, scopeOf(message), true, bytes);
   }
@@ -163,7 +163,7 @@ export class Replay {
     this.#services.aside(slow);
   }
 
-  /** Some executions take long: those that do not wait for them go on without those that do. */
+  /** Some executions take long: subscribers that do not wait for them go on without the others. */
   #leaveBehind(): void {
     this.#isStuck = true;
     if (this.#finish !== undefined) return;

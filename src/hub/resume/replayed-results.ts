@@ -16,24 +16,24 @@ interface SameReads {
   readonly results: Map<string, SerializedResult>;
 }
 
-/** Kept of one message in one group. Where more viewers differ, few share a result, and all would take much memory. */
+/** Most results of one message in one group. If more viewers differ, few share a result, and all would take much memory. */
 const MAX_RESULTS = 64;
 
-/** Beyond it all are forgotten, and executed anew for the next who ask. */
+/** Beyond so many bytes all results are forgotten; the next subscribers need new executions. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Taken by a result besides its JSON, with and without its cursor. */
+/** Bytes that a result takes besides its JSON, with and without its cursor. */
 const BYTES_PER_RESULT = 512;
 
 /**
- * Results of all groups for messages that are recorded, for as long as they are: a subscriber that resumes later, and
- * agrees with an earlier one of its group on all that was read, shares its result. A group that goes on with another graph has
- * another plan, so it finds none of the graph before.
+ * Results of all groups for recorded messages, kept as long as the messages: a subscriber that resumes later shares the
+ * result of an earlier one of its group if both agree on all that was read. A group that continues with another graph has
+ * another plan, so it finds no results of the previous graph.
  */
 export class ReplayedResults {
   readonly #maxBytes: number;
   #byMessage = new WeakMap<Message, Map<SubscriptionPlan, SameReads[]>>();
-  /** Bytes of all results that were added since all were forgotten, also of messages that are gone. */
+  /** Bytes of all results added since results were last forgotten, including those of messages that are gone. */
   #bytes = 0;
 
   constructor(maxBytes = MAX_BYTES) {

@@ -9,13 +9,13 @@ export interface Resumer {
   readonly leaving: AbortSignal;
   readonly epoch: string;
   sequence: number;
-  /** By channel, the sequence behind which its last events are. There for one that has begun with them. */
+  /** By channel, the sequence after which its last events begin. Present if it has begun with the last events. */
   readonly starts?: ReadonlyMap<string, number>;
-  /** Events behind these that it does not get. */
+  /** Events after these sequences that it does not get. */
   readonly deleted?: Deleted;
 }
 
-/** Whether all is recorded that the resumer lacks. */
+/** Whether all messages that the resumer lacks are recorded. */
 export function isRecorded(channels: readonly RecordedChannel[], resumer: Resumer): boolean {
   const { epoch } = resumer;
   return channels.every(({ name, recording }) =>
@@ -23,12 +23,12 @@ export function isRecorded(channels: readonly RecordedChannel[], resumer: Resume
   );
 }
 
-/** The sequence behind which it gets what the channel has carried. */
+/** The sequence after which the resumer gets the channel's messages. */
 function placeIn(channel: string, { sequence, starts }: Resumer): number {
   return Math.max(sequence, starts?.get(channel) ?? 0);
 }
 
-/** The sequence behind which all messages of the channel are for one of these. */
+/** The sequence after which each message of the channel is for at least one of these resumers. */
 export function startOf(channel: string, resumers: readonly Resumer[]): number {
   return Math.min(...resumers.map((resumer) => placeIn(channel, resumer)));
 }

@@ -60,7 +60,7 @@ export class Resumes {
   /** Subscribers whose channels are recorded, by group. */
   readonly #ready = new Map<Group, Ready[]>();
   readonly #running = new Set<Running>();
-  /** The one of each group that runs, so that what it has executed is there for the next. */
+  /** The running replay of each group: one at a time, so that the next one finds the results that it has executed. */
   readonly #active = new Map<Group, Running>();
   readonly #slow = new SlowResumers((group, resumer) => void this.#again(group, resumer));
   #isScheduled = false;
@@ -75,7 +75,7 @@ export class Resumes {
   }
 
   /**
-   * @param group of which it is to be a subscriber
+   * @param group the group that the subscriber is to join
    * @param cursor as the client has sent it; null: it has none; undefined: it does not know of cursors
    * @param joined resolves once all channels of the group have been joined
    */
@@ -121,17 +121,17 @@ export class Resumes {
     }
     const { channels, at, starts, deleted, isWhole } = found;
     this.#greet(group, subscriber, at, cursor === null && isWhole ? 'new' : 'lost', cursor);
-    // Where there was no room for all. A client that asks for neither gaps nor cursors has missed nothing it knows of.
+    // There was no room for all. A client that asks for neither gaps nor cursors has missed nothing it knows of.
     if (!isWhole && cursor === undefined && subscriber.wantsGaps) this.#services.tellGap(topic, [subscriber]);
     this.#enqueue(group, { ...joining, ...at, starts, deleted });
     this.#recordings.release(channels);
   }
 
   /**
-   * @param joining who wants it
+   * @param joining the subscriber that wants it
    * @param resumer undefined: its cursor can't be used
    * @param greet called before it is enqueued
-   * @returns false if what it lacks is not there
+   * @returns false if the messages that it lacks are not there
    */
   async #enqueueIfCovered(
     group: Group,
@@ -159,7 +159,7 @@ export class Resumes {
     const { position, afterWaiting } = this.#services;
     const heard = position(group.plan.topic);
     const got = parseCursor(cursor);
-    // A client may have got more than this pod can know of. Sent back, it would get that once more from the next pod.
+    // A client may have got more than this pod knows of. With an earlier cursor it would get that again from the next pod.
     const isAhead = got !== undefined && got.epoch === heard?.epoch && got.sequence > heard.sequence;
     const at = isAhead ? got : heard;
     afterWaiting(() => {
@@ -168,7 +168,7 @@ export class Resumes {
     });
   }
 
-  /** @param cursor see `begin`: one who does not know of cursors is not greeted */
+  /** @param cursor see `begin`: a client that does not know of cursors is not greeted */
   #greet(
     group: Group,
     subscriber: Subscriber,
@@ -201,7 +201,7 @@ export class Resumes {
     this.#isScheduled = false;
     for (const [group, ready] of this.#ready) {
       if (this.#active.has(group)) continue;
-      // Subscribers that begin with the last events do not get all that others get: what had been deleted by then is left out.
+      // Subscribers that begin with the last events do not get all that others get: events deleted by then are left out.
       const lastDeletion = ready[0]?.resumer.deleted?.last;
       const isAlike = ({ resumer }: Ready): boolean => resumer.deleted?.last === lastDeletion;
       const rest = ready.filter((one) => !isAlike(one));

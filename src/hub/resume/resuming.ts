@@ -1,6 +1,6 @@
 import type { Subscriber } from '../subscriber.ts';
 
-/** One for all: an error of its own for each would take as long as all else that is done when it leaves. */
+/** One error for all: making one for each subscriber would take as long as everything else when it leaves. */
 const LEFT = new Error('the subscriber has left');
 
 /** Subscribers of a group that are being resumed. */

@@ -3,7 +3,7 @@ import type { Bus } from '../../bus/bus.ts';
 import { branchOf, type HistoryPosition } from '../../bus/history.ts';
 
 export interface TopicPositionServices {
-  /** What this pod has heard. */
+  /** The position up to which this pod has heard. */
   readonly position: Bus['position'];
   readonly readHistory: Bus['readHistory'];
 }
@@ -18,8 +18,8 @@ interface LeftBranches {
 const PAUSE_MS = 50;
 
 /**
- * Where topics stand. A pod hears only the channels that its subscribers ask for, so a cursor of another pod may be
- * further than it has heard: then the bus is asked, once for all who come until it is.
+ * The positions of topics. A pod hears only the channels that its subscribers ask for, so a cursor of another pod may be
+ * ahead of this pod. Then the pod asks the bus, once for all subscribers that come before it asks.
  */
 export class TopicPositions {
   readonly #services: TopicPositionServices;
@@ -35,7 +35,7 @@ export class TopicPositions {
   /**
    * Where the topic stands. This pod has heard all up to there.
    *
-   * @param cursor if the result is not beyond it, the bus has not given it
+   * @param cursor if the result does not reach it, the bus has not issued it
    * @throws NoHistory
    */
   async from(topic: string, cursor?: HistoryPosition): Promise<HistoryPosition | undefined> {
@@ -87,14 +87,14 @@ export class TopicPositions {
   async #read(topic: string): Promise<void> {
     const pause = (this.#askedAt.get(topic) ?? -Infinity) + PAUSE_MS - performance.now();
     await (pause > 0 ? passes(pause) : undefined);
-    // Who comes from now on may have a cursor that is further than what is read.
+    // A cursor that comes from now on may be ahead of what is read.
     this.#asking.delete(topic);
     this.#askedAt.set(topic, performance.now());
     await this.#services.readHistory(topic, [], 0, { maxBytes: 0 });
   }
 }
 
-/** Whether a cursor is one of those that have been given up to this position. */
+/** Whether a cursor was issued at or before this position. */
 export function isReached(cursor: HistoryPosition, { epoch, sequence }: HistoryPosition): boolean {
   return cursor.epoch === epoch && cursor.sequence <= sequence;
 }

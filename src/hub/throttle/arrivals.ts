@@ -11,7 +11,7 @@ export class Arrivals {
 
   /**
    * @param phase not before that of the last call
-   * @returns whether it is the first event of the phase, for which there is an entry more
+   * @returns whether it is the first event of the phase, which adds an entry
    */
   add(phase: number): boolean {
     const isFirst = this.#phases.at(-1)?.phase !== phase;

@@ -3,20 +3,20 @@ import { UNITS, type WorkBudget } from '../work-budget.ts';
 
 /** A throttle with an interval that is over. */
 interface DueThrottle {
-  /** Begins the next event that is due, which is due no more, even if this throws. @returns false if there is none */
+  /** Begins the next event that is due. Even if this throws, the event is no longer due. @returns false if there is none */
   beginNext(): boolean;
 }
 
 /**
- * The throttles of a pod whose intervals are over. Those of thousands of groups may end in the same turn of the event loop:
- * together they begin what one turn has time for, in the order in which their intervals have ended; the rest follows in
- * the next turns.
+ * The throttles of a pod whose intervals are over. Intervals of thousands of groups may end in the same turn of the event
+ * loop: their throttles together begin as many events as one turn has time for, in the order in which the intervals ended;
+ * the rest follows in the next turns.
  */
 export class DueThrottles {
   readonly #budget: WorkBudget;
   readonly #log: Log;
   readonly #waiting = new Set<DueThrottle>();
-  /** What is spent when this turn is over; undefined until the first one of the turn. */
+  /** The turn is over when the budget has spent so much; undefined until the first throttle of the turn. */
   #end: number | undefined;
 
   constructor(budget: WorkBudget, log: Log) {
@@ -49,7 +49,7 @@ export class DueThrottles {
     }
   }
 
-  /** No message is being taken that an error could be of: it would end the process. */
+  /** Catches errors, as no message is being taken that would catch them: they would end the process. */
   #beginNext(throttle: DueThrottle): boolean {
     try {
       return throttle.beginNext();

@@ -15,7 +15,7 @@ export interface ThrottledEvent {
   isRecorded: boolean;
 }
 
-/** One that has come before its interval is over. */
+/** An event that came before its interval was over. */
 export interface HeldEvent extends ThrottledEvent {
   /** Its place among those of the interval. */
   readonly sequence: number;
@@ -24,7 +24,7 @@ export interface HeldEvent extends ThrottledEvent {
   readonly latest: Map<string, Slot>;
 }
 
-/** Is told of an event in whose place another one is held, for viewers with these values. */
+/** Called with an event that another one replaces, for viewers with these values. */
 export type Superseded = (held: HeldEvent, values: string) => void;
 
 /** The latest event of one key, for viewers with the same values. */
@@ -33,31 +33,31 @@ interface Slot {
   arrivals: Arrivals;
 }
 
-/** The subscribers that one held event is for, and what it stands for. */
+/** The subscribers that one held event is for, and how many events it stands for. */
 export interface Recipients {
   readonly subscribers: ReadonlySet<Subscriber>;
   /** All others of the group. */
   readonly excluded: readonly Iterable<Subscriber>[];
-  /** Absent: for no other event. */
+  /** Absent: it stands for no other event. */
   readonly leftOut?: LeftOutCounts;
 }
 
 /**
- * Beyond it no more are held: slots, of which a filter by viewer has one for each key and each of the values that it reads,
- * and the phases of each of them.
+ * Most entries: slots, and the phases of each slot. With a filter by viewer there is a slot for each key and each of the
+ * values that it reads.
  */
 const MAX_ENTRIES = 65_536;
 
-/** What an entry and an event take of the heap beside the message, about. */
+/** Approximate heap bytes of an entry, and of an event without its message. */
 const ENTRY_BYTES = 128;
 const EVENT_BYTES = 256;
 
 /**
- * What one interval of a throttle has had: the latest event of each key. With a filter by viewer the latest one differs
- * from viewer to viewer.
+ * The events of one interval of a throttle: the latest of each key. With a filter by viewer, the latest event differs from
+ * viewer to viewer.
  *
- * A subscriber that joins in the course of the interval gets none of the events before. For that the interval is divided
- * into phases: a new one begins with the first event after a subscriber has joined.
+ * A subscriber that joins during the interval gets no earlier events. For this the interval is divided into phases: a new
+ * phase begins with the first event after a subscriber has joined.
  *
  *     events of a key   1   2       3   4
  *     phase             0   0       1   1
@@ -68,7 +68,7 @@ export class HeldEvents {
   readonly #slots = new Map<string, Map<string, Slot>>();
   /** In the order in which they came. */
   readonly #events = new Set<HeldEvent>();
-  /** The first phase of those that have joined in the course of the interval. Made when it is needed. */
+  /** The first phase of each subscriber that has joined during the interval. Made when it is needed. */
   #joined: Map<Subscriber, number> | undefined;
   #phase = 0;
   #hasNew = false;
@@ -78,7 +78,7 @@ export class HeldEvents {
   #bytes = 0;
   readonly #grown: (bytes: number) => void;
 
-  /** @param grown called with the bytes that are held from now on, negative for those that are not held any more */
+  /** @param grown called with the bytes that are added, negative for bytes that are released */
   constructor(grown: (bytes: number) => void) {
     this.#grown = grown;
   }
@@ -125,7 +125,7 @@ export class HeldEvents {
     return hasSuperseded;
   }
 
-  /** Takes an event from those that are held. One that comes later does not stand for it. */
+  /** Removes an event from those that are held. A later event does not stand for it. */
   take(held: HeldEvent): void {
     this.#remove(held);
     for (const [values, { arrivals }] of held.latest) {
@@ -149,7 +149,7 @@ export class HeldEvents {
     this.#joined?.delete(subscriber);
   }
 
-  /** A subscriber's viewer has other values from now on: what was held for it is held for these too, if they pass. */
+  /** A viewer has other values now: events held for the old ones are held for the new ones too, if they pass. */
   moved(from: string, to: string, passes: (held: HeldEvent) => boolean): void {
     for (const [key, { held, arrivals }] of this.#slots.get(from) ?? []) {
       if (!passes(held)) continue;
@@ -160,7 +160,7 @@ export class HeldEvents {
         this.#addEntries(arrivals.size);
       } else if (known.held.sequence < held.sequence) {
         this.#put(slots, key, known, held, to);
-        // The subscribers for whom the slot was are gone: the later event would have come for them too.
+        // The subscribers of the slot are gone: otherwise the slot would hold the later event too.
         this.#addEntries(arrivals.size - known.arrivals.size);
         known.arrivals = arrivals.copy();
       }

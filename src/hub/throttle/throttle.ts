@@ -20,7 +20,7 @@ import {
 
 interface ThrottleOptions extends Delivery {
   readonly audience: Audience;
-  /** Holds all events until they are flushed: what subscribers have missed comes at once, as far as it is not superseded. */
+  /** Holds all events until they are flushed: missed events come at once, except those that are superseded. */
   readonly isReplay: boolean;
   /** Most events that are held. */
   readonly maxHeld: number;
@@ -37,13 +37,13 @@ interface ThrottleOptions extends Delivery {
   readonly metrics: Metrics;
   /** Executes an event, in this call or later. */
   readonly begin: (held: HeldEvent, recipients: Recipients) => void;
-  /** Tells what becomes of an event that does not begin at once. Undefined while no one listens, as mostly. */
+  /** Traces an event that does not begin at once. Undefined while no one listens, which is the usual case. */
   readonly traceOf: (message: Message) => GroupTrace | undefined;
 }
 
 /**
- * Lets at most one event of each key through in an interval, the latest, before it is executed. All keys and subscribers of
- * a group have the same intervals, so that they share executions, and get events in the order in which these came.
+ * Lets through one event of each key in an interval at most, the latest, and only this one is executed. All keys and
+ * subscribers of a group have the same intervals, so they share executions and get events in order of arrival.
  *
  *     interval      ├──────────────┼──────────────┤
  *     events     a1     a2 b1 a3     b2
@@ -54,7 +54,7 @@ interface ThrottleOptions extends Delivery {
 export class Throttle {
   readonly #options: ThrottleOptions;
   #held: HeldEvents | undefined;
-  /** The events of an interval that is over, as far as they have not begun. */
+  /** The events of a past interval that have not begun yet. */
   #due: HeldEvents | undefined;
   /** Cancels the timer of the interval that runs. */
   #cancelTimer: (() => void) | undefined;
@@ -127,7 +127,7 @@ export class Throttle {
     this.#due?.moved(from, to, passes);
   }
 
-  /** Has all that is held executed. */
+  /** Executes all held events. */
   flush(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next())
       this.#begin(next.held, next.interval);
@@ -135,7 +135,7 @@ export class Throttle {
   }
 
   /**
-   * What is held for one subscriber, which is given to it alone.
+   * Gives one subscriber alone the events that are held for it.
    *
    * @param begin executes an event
    */
@@ -150,7 +150,7 @@ export class Throttle {
       for (const held of interval?.events ?? []) {
         const recipients = interval?.recipientsOf(held, { buckets });
         if (recipients === undefined || recipients.subscribers.size === 0) continue;
-        // Its result is there for the others, too.
+        // The other subscribers use its result, too.
         held.isRecorded = true;
         begin(held, recipients);
       }
@@ -159,10 +159,10 @@ export class Throttle {
   }
 
   /**
-   * Tells that an event is held.
+   * Traces that an event is held.
    *
    * @param values for which it passes
-   * @returns tells of an event that it supersedes; undefined while no one listens
+   * @returns traces an event that it supersedes; undefined while no one listens
    */
   #traceHeld(message: Message, values: readonly string[]): Superseded | undefined {
     const { audience, traceOf } = this.#options;

@@ -6,13 +6,13 @@ import { numberParameter } from '../number-parameter.ts';
 import { sendJson } from '../respond.ts';
 import { queryOf, type Handle } from '../router.ts';
 
-/** Above which a number of JavaScript is not exact. */
+/** Above this, a number of JavaScript is not exact. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /**
  * `/debug/explain?connection=&topic=&partition=&offset=`: why a connection did, or did not, get an event. Without a
- * connection, what this process has done with the event before it went to the bus. Without an offset, which are the last
- * events of the topic, of `key=` if there is one.
+ * connection: what this process did with the event before it went to the bus. Without an offset: the last events of the
+ * topic, or those with `key=`.
  */
 export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'topics'>): Handle {
   return (request, response) => {
@@ -45,7 +45,7 @@ export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'to
   };
 }
 
-/** @throws HttpError naming the topics of the graph, the one first that may be meant */
+/** @throws HttpError naming the topics of the graph; the topic that may be meant comes first */
 function knownTopic(given: string, topics: readonly string[]): string {
   if (topics.includes(given)) return given;
   const meant = nearest(given, topics);

@@ -9,7 +9,7 @@ import type { Handle } from '../router.ts';
 export interface Memory {
   /** Used heap. */
   readonly used: number;
-  /** Memory that is left of the container's limit; without a limit, of the machine's. */
+  /** Memory left within the container's limit; without a limit, memory left on the machine. */
   readonly available: number;
 }
 

@@ -28,12 +28,12 @@ const FILES = [
   'tables.js',
 ];
 
-/** What the page has in common with the command line, compiled. */
+/** Compiled files that the page shares with the command line. */
 const SHARED = ['ask.js', 'consumed.js', 'merged.js', 'shown-list.js'].map((name) =>
   path.join(import.meta.dirname, '../../explain', name),
 );
 
-/** Content security policy: only the gateway's own files, and requests to pods that this machine has at its ports. */
+/** Content security policy: only the gateway's own files, and requests to pods at ports of this machine. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

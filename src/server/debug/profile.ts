@@ -26,7 +26,7 @@ const CPU: Profiler = {
   stop: (session) => session.post('Profiler.stop'),
 };
 
-/** Samples of allocations, those collected since included. */
+/** Samples of allocations, including those that were collected since. */
 const ALLOCATIONS: Profiler = {
   name: 'an allocation profile',
   extension: 'heapprofile',

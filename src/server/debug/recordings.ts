@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { HttpError } from '../http-error.ts';
 
-/** Allows one recording at a time, of any kind: a second one would appear in what the first one records. */
+/** Allows one recording of any kind at a time: a second one would show up in the first one. */
 export class Recordings {
   #current: string | undefined;
 

@@ -29,7 +29,7 @@ export interface DebugOptions {
   readonly log: Log;
 }
 
-/** What the page of another pod asks, to explain an event that several pods had. */
+/** Paths that another pod's page requests, to explain an event that several pods had. */
 const ASKED_BY_OTHER_PODS: ReadonlySet<string> = new Set(['/debug/explain', '/debug/workers']);
 
 /**

@@ -6,7 +6,7 @@ import { numberParameter } from '../number-parameter.ts';
 import { sendJson } from '../respond.ts';
 import { queryOf, type Handle } from '../router.ts';
 
-/** Many rows, of which the first in the order of a column are listed. */
+/** A table with many rows: the first ones in the order of a column are listed. */
 export interface ListedTable {
   readonly size: number;
   readonly columns: readonly string[];
@@ -17,10 +17,10 @@ const LIMIT = { min: 1, max: 1_000, default: 100 };
 
 const MAX_SEARCH = 200;
 
-/** Each takes as much of the event loop as it may while it runs, so that they run one at a time. */
+/** Most waiting requests. They run one at a time, as each takes its full share of the event loop while it runs. */
 const WAITING = 16;
 
-/** `?sort=&order=&limit=&search=`: rows of tables. They are made for one request at a time. */
+/** `?sort=&order=&limit=&search=`: rows of tables, for one request at a time. */
 export class TableRoutes {
   readonly #limiter = new Limiter(1, WAITING);
 

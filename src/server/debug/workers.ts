@@ -3,9 +3,9 @@ import type { Handle } from '../router.ts';
 
 /** One process of a pod that clients can connect to. */
 export interface WorkerState {
-  /** From 1 on: what `?worker=` names. */
+  /** Counted from 1: the value of `?worker=`. */
   readonly worker: number;
-  /** Undefined while there is none: it is being started again. */
+  /** Undefined while there is no process: it is being restarted. */
   readonly pid: number | undefined;
   readonly ready: boolean;
 }

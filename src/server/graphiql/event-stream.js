@@ -1,14 +1,14 @@
-/** Results and closes that are kept; the oldest go. */
+/** Most results and closes that are kept; the oldest are dropped. */
 const MAX_ENTRIES = 50;
 
-/** graphql-ws would connect again, but with the parameters that have just been refused. */
+/** graphql-ws would reconnect, but with the parameters that were just refused. */
 const FORBIDDEN = 4403;
 
 const IDLE = { phase: 'idle', error: undefined, count: 0, entries: [] };
 
 /**
- * Runs one subscription at a time, over a connection of its own, and keeps what the page shows of it beside GraphiQL's
- * one result: the phase of the connection, and the latest results and closes, newest first.
+ * Runs one subscription at a time, over its own connection. It keeps what the page shows besides GraphiQL's single result:
+ * the phase of the connection, and the latest results and closes, newest first.
  *
  *     idle ──► connecting ──► open ◄──► lost (connects again)
  *                 └─────────────┴─────────┴──► failed, completed (by the gateway), stopped (by the user)
@@ -28,13 +28,13 @@ export class EventStream {
    * @param options.createClient that of graphql-ws
    * @param options.url of the WebSocket
    * @param options.now ms since 1970
-   * @param options.nextFrame like requestAnimationFrame: however fast results come, they are drawn once a frame
+   * @param options.nextFrame like requestAnimationFrame: results are drawn once a frame, however fast they come
    */
   constructor(options) {
     this.#options = options;
   }
 
-  /** The present state: another object after each change. */
+  /** The current state: a new object after each change. */
   snapshot = () => this.#snapshot;
 
   /** @returns a function that stops the calls */
@@ -45,7 +45,7 @@ export class EventStream {
 
   /**
    * @param connectionParams undefined: none
-   * @returns an observable, as GraphiQL takes from its fetcher: it begins when it is subscribed to
+   * @returns an observable, which GraphiQL accepts from its fetcher: it begins when it is subscribed to
    */
   start(operation, connectionParams) {
     return {
@@ -62,7 +62,7 @@ export class EventStream {
     };
   }
 
-  /** Ends what runs, and forgets its results. */
+  /** Ends the running subscription, and forgets its results. */
   clear() {
     const observer = this.#observer;
     if (observer !== undefined) {
@@ -84,8 +84,8 @@ export class EventStream {
     const client = createClient({
       url,
       connectionParams,
-      // After all others that are not fatal to graphql-ws, and failures to connect, which have no code; but not once the
-      // subscription has been stopped, which graphql-ws looks at when it is connected again only.
+      // After all other codes that are not fatal to graphql-ws, and after failures to connect, which have no code. But not
+      // once the subscription was stopped: graphql-ws would notice that only after it has reconnected.
       shouldRetry: ({ code }) => this.#observer === observer && code !== FORBIDDEN,
       on: {
         connected: ifRunning(() => this.#change({ phase: 'open' })),
@@ -152,7 +152,7 @@ function closeText(code, reason) {
   return `${code} ${reason || '(without a reason)'}`;
 }
 
-/** What GraphiQL shows as an error: errors of the operation, or one that tells why the connection ended. */
+/** The errors that GraphiQL shows: those of the operation, or one with the reason why the connection ended. */
 function errorOf(thrown) {
   if (Array.isArray(thrown)) return thrown;
   const { code, reason, message } = thrown;

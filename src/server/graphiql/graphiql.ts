@@ -47,7 +47,7 @@ export class Graphiql {
   }
 
   /**
-   * @param schema undefined where not all clients may read it: then the examples show none of its names
+   * @param schema undefined if not all clients may read it: then the examples show none of its names
    * @throws if the build has not copied GraphiQL's files to their folders
    */
   static async load(schema: GraphQLSchema | undefined): Promise<Graphiql> {

@@ -19,7 +19,7 @@ const stream = new EventStream({
   nextFrame: (draw) => requestAnimationFrame(draw),
 });
 
-/** What is in the Headers tab goes along with requests as headers, with WebSockets as connection parameters. */
+/** The contents of the Headers tab are sent as headers with requests, and as connection parameters with WebSockets. */
 function fetcher(operation, options) {
   if (isSubscription(options?.documentAST, operation.operationName)) {
     return stream.start(operation, options.headers);
@@ -28,7 +28,7 @@ function fetcher(operation, options) {
   return post(operation, options);
 }
 
-/** @param document undefined where it can't be parsed, and for introspection */
+/** @param document undefined if it can't be parsed, and for introspection */
 function isSubscription(document, operationName) {
   return document?.definitions.some(
     ({ operation, name }) =>
@@ -36,7 +36,7 @@ function isSubscription(document, operationName) {
   );
 }
 
-/** GraphiQL takes all responses for JSON: another one, of a proxy say, becomes an error that tells what came. */
+/** GraphiQL expects JSON in all responses. Any other, for example of a proxy, becomes an error that describes it. */
 async function fetchJson(...request) {
   const response = await fetch(...request);
   const type = response.headers.get('content-type') ?? 'no content type';
@@ -88,7 +88,7 @@ function fingerprint(text) {
   return (hash >>> 0).toString(36);
 }
 
-/** GraphiQL's editors cut long lines, such as tokens, and those of the examples on a phone. */
+/** Wraps lines: GraphiQL's editors cut off long ones, such as tokens, or the examples on a phone. */
 function LineWrapping() {
   const { queryEditor, variableEditor, headerEditor } = GraphiQL.React.useEditorContext({ nonNull: true });
   const editors = [queryEditor, variableEditor, headerEditor];

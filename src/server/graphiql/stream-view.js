@@ -19,7 +19,7 @@ const clock = new Intl.DateTimeFormat('en-GB', {
 /**
  * A component that shows an EventStream: its state in a line, and its results and closes in a list.
  *
- * @param globals React and GraphiQL, within whose providers the component is to be used
+ * @param globals React and GraphiQL; the component must be used within GraphiQL's providers
  */
 export function streamView({ React, GraphiQL }, stream) {
   const { createElement: e, memo, useEffect, useState, useSyncExternalStore } = React;
@@ -30,7 +30,7 @@ export function streamView({ React, GraphiQL }, stream) {
     const { tabs, activeTabIndex } = useEditorContext({ nonNull: true });
     const { fetchError } = useSchemaStore();
     const tab = tabs[activeTabIndex].id;
-    // GraphiQL shows the result of another tab then.
+    // Then GraphiQL shows the result of another tab.
     useEffect(() => () => stream.clear(), [tab]);
     const text = phase === 'idle' ? fetchError && NO_SCHEMA : textOf(phase, error, count);
     return e(

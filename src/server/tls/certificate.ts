@@ -5,7 +5,7 @@ import { messageOf, SluiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
 
-/** What a server of TLS shows to its clients. */
+/** The certificate and key of a TLS server. */
 export interface KeyPair {
   /** PEM: the server's certificate, then those of authorities in between. */
   readonly cert: string;
@@ -16,13 +16,13 @@ export interface KeyPair {
 interface CertificateOptions {
   /** The settings `TLS_CERT` and `TLS_KEY`. */
   readonly files: KeyPair;
-  /** Is told when the certificate expires: seconds since 1970. */
+  /** Gets the time when the certificate expires: seconds since 1970. */
   readonly expires: (at: number) => void;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Log;
 }
 
-/** How often the files are looked at. Kubernetes takes about a minute to bring a changed secret to a pod's volume. */
+/** How often the files are checked. Kubernetes takes about a minute to copy a changed secret to a pod's volume. */
 const LOOK_MS = 30_000;
 
 /** The certificate of the public port with its key, from files that are read again when they change. */
@@ -33,7 +33,7 @@ export class Certificate {
   /** What is wrong with the files as they are now. */
   #fault: string | undefined;
 
-  /** @throws SluiceError BAD_SETTINGS if the files can't be read, or are no certificate with its key */
+  /** @throws SluiceError BAD_SETTINGS if the files can't be read, or are not a certificate with its key */
   constructor(options: CertificateOptions) {
     this.#options = options;
     this.#current = read(options.files);
@@ -44,7 +44,7 @@ export class Certificate {
     return this.#current;
   }
 
-  /** @param changed is given each pair that takes the place of the one before */
+  /** @param changed gets each pair that replaces the previous one */
   start(changed: (pair: KeyPair) => void): void {
     this.#stopping = new AbortController();
     void this.#watch(changed, this.#stopping.signal);

@@ -12,11 +12,11 @@ import { boundChunks } from '../chunked-request.ts';
 import { Http2Request, Http2Response, tellSocket } from './http2-messages.ts';
 
 /**
- * What one client may have. Node.js and nghttp2 bound the rest: 10 MB of a session's memory, its invalid frames, its frames
- * that wait for an acknowledgement.
+ * The limits of one client. Node.js and nghttp2 limit the rest: a session's memory (10 MB), its invalid frames, and its
+ * frames that wait for an acknowledgement.
  *
- * A session ends that resets more streams than the burst at once, or than the rate in a second for long: what comes in one read
- * is done in one turn of the event loop. Node.js 20 knows neither, and has a burst of 1,000.
+ * A session ends if it resets more streams at once than the burst, or for long more in a second than the rate: all resets
+ * of one read are handled in one turn of the event loop. Node.js 20 knows neither limit, and has a burst of 1,000.
  */
 const LIMITS = {
   settings: { maxConcurrentStreams: 100, maxHeaderListSize: 16_384 },
@@ -31,7 +31,7 @@ export interface Http2SessionsOptions {
   readonly keepAliveTimeout: number;
 }
 
-/** A client has so long to close its end of a connection that the gateway has closed. */
+/** How long a client has to close its end of a connection that the gateway has closed: ms. */
 const LINGER_MS = 5_000;
 
 interface OpenSession {
@@ -44,18 +44,18 @@ export class Http2Sessions {
   readonly #server: Http2Server;
   readonly #options: Http2SessionsOptions;
   readonly #open = new Map<ServerHttp2Session, OpenSession>();
-  /** Whose requests have not come in whole. */
+  /** Streams without a complete request. */
   readonly #incomplete: Deadlines<ServerHttp2Stream>;
   readonly #lingering = new Deadlines<TLSSocket>(LINGER_MS, (socket) => socket.destroy());
 
-  /** @param listener gets requests and responses that are used as those of HTTP/1.1 are */
+  /** @param listener gets requests and responses that can be used like those of HTTP/1.1 */
   constructor(options: Http2SessionsOptions, listener: RequestListener) {
     this.#options = options;
     this.#incomplete = new Deadlines(options.requestTimeout, (stream) =>
       stream.close(stream.headersSent ? constants.NGHTTP2_NO_ERROR : constants.NGHTTP2_CANCEL),
     );
     const messages = { Http2ServerRequest: Http2Request, Http2ServerResponse: Http2Response };
-    // A busy process reads a stream and its reset at once. Node.js tells of the stream all the same, which has no socket then.
+    // A busy process may read a stream and its reset at once. Node.js still reports the stream, which then has no socket.
     const told = (request: Http2Request, response: Http2Response): void => {
       if (!request.stream.destroyed) listener(request as never, response as never);
     };
@@ -68,12 +68,12 @@ export class Http2Sessions {
     this.#server.emit('connection', socket);
   }
 
-  /** Closes those without requests. */
+  /** Closes sessions without requests. */
   closeIdle(): void {
     for (const [session, { streams }] of this.#open) if (streams === 0) this.#close(session);
   }
 
-  /** Takes no more requests on any, which their clients are told; those under way go on. */
+  /** Accepts no more requests on any session, and tells the clients so; requests under way go on. */
   retire(): void {
     for (const session of this.#open.keys()) this.#close(session);
   }
@@ -113,7 +113,7 @@ export class Http2Sessions {
     });
   }
 
-  /** It has no requests for now. */
+  /** The session has no requests now. */
   #rest(session: ServerHttp2Session, socket: TLSSocket): void {
     if (session.closed) this.#lingering.begin(socket);
     else session.setTimeout(this.#options.keepAliveTimeout);

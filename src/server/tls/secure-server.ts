@@ -13,10 +13,10 @@ interface Layered {
 }
 
 /**
- * A server of HTTPS that also speaks HTTP/2, with clients that ask for it in the handshake (ALPN). WebSockets come over
- * HTTP/1.1: browsers open a connection of its own for each.
+ * An HTTPS server that also speaks HTTP/2, with clients that ask for it in the handshake (ALPN). WebSockets use HTTP/1.1:
+ * browsers open a separate connection for each.
  *
- * Not `http2.createSecureServer` with `allowHTTP1`: it has no timeouts for connections of HTTP/1.1 that are idle.
+ * Not `http2.createSecureServer` with `allowHTTP1`: it has no timeouts for idle connections of HTTP/1.1.
  */
 export function createSecureServer(
   options: ServerOptions & Http2SessionsOptions,
@@ -37,13 +37,13 @@ export function createSecureServer(
   return { server, http2 };
 }
 
-/** @returns the connection of TCP; for one without TLS the socket itself */
+/** @returns the TCP connection of a socket; without TLS the socket itself */
 export function connectionOf(socket: Socket): Socket {
   const { _parent: parent } = socket as Layered;
   return parent ?? socket;
 }
 
-/** A header of the PROXY protocol has told the connection below whose it is. */
+/** Copies the client's address from the TCP connection, if a header of the PROXY protocol has set it there. */
 function tellClientAddress(socket: TLSSocket): void {
   const connection = connectionOf(socket);
   if (!Object.hasOwn(connection, 'remoteAddress')) return;

@@ -1,6 +1,6 @@
 import type { Deadlines } from '../../support/deadlines.ts';
 
-/** A channel of which messages are kept since one connection has subscribed to it. */
+/** A channel whose messages are kept because one connection has subscribed to it. */
 export interface CausedChannel {
   readonly name: string;
   readonly of: CausedChannels;
@@ -11,17 +11,17 @@ export interface CausedChannel {
 }
 
 /**
- * The channels of which messages are kept since one connection has subscribed to them. They count as the connection's after
- * it has left them, as long as they are kept; one that it subscribes to again counts once.
+ * The channels whose messages are kept because one connection has subscribed to them. They count as the connection's even
+ * after it has left them, as long as they are kept. A channel that it subscribes to again counts once.
  */
 export class CausedChannels {
   readonly #byName = new Map<string, CausedChannel>();
   /** How many of them the connection has left. */
   left = 0;
 
-  /** @param deadlines until when those count that are left */
+  /** @param deadlines until when left channels count */
   add(name: string, deadlines: Deadlines<CausedChannel>): void {
-    // It may be there: the hub's clock and the timers of deadlines differ by a moment.
+    // The channel may be here already: the hub's clock and the timers of deadlines differ by a moment.
     if (this.#byName.has(name)) return;
     this.#byName.set(name, { name, of: this, deadlines, subscriptions: 0, isLeft: false });
   }
@@ -44,7 +44,7 @@ export class CausedChannels {
     }
   }
 
-  /** One of its subscriptions to these has ended. @returns how many of them are such channels */
+  /** One of the connection's subscriptions to these has ended. @returns how many of them are kept because of it */
   ended(names: readonly string[]): number {
     let count = 0;
     for (const name of names) {

@@ -5,14 +5,14 @@ import type { CappedConnection } from './operation-caps.ts';
 import type { SessionOwner } from './sessions.ts';
 import type { ViewerTally } from './viewers.ts';
 
-/** Where a client connects from, and the share of the event loop that all its connections have in common. */
+/** The address that a client connects from, and the share of the event loop that all its connections have in common. */
 export interface ClientAddress extends LoopShare {
   readonly address: string;
 }
 
-/** What one client is connected by: a WebSocket, or the response to a request. */
+/** One client's connection: a WebSocket, or the response to a request. */
 export interface ClientConnection extends SubscriptionOwner, CappedConnection, SessionOwner {
-  /** No other connection of the process has, or has had, it: see `Connections.nextId`. */
+  /** Unique among all connections that the process has or has had: see `Connections.nextId`. */
   readonly id: string;
   /** The protocol that its client speaks. */
   readonly transport: string;

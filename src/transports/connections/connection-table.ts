@@ -2,7 +2,7 @@ import { shortened } from '../../support/shortened.ts';
 import { Table } from '../../support/table.ts';
 import type { ClientConnection } from './client-connection.ts';
 
-/** What clients identify themselves by may be long. */
+/** Most characters of a viewer's id that are shown: ids may be long. */
 const MAX_VIEWER = 100;
 
 /**

@@ -16,7 +16,7 @@ import { closeStaggered } from './staggered-close.ts';
 import { PodTally, Viewers } from './viewers.ts';
 
 export interface ConnectionsOptions {
-  /** How the tokens of connections are looked after; undefined if clients do not connect with tokens. */
+  /** Options for watching the tokens of connections; undefined if clients do not connect with tokens. */
   readonly tokens?: SessionsOptions | undefined;
   readonly metrics: Metrics;
   /** 0: never. */
@@ -34,7 +34,7 @@ export interface ConnectionsOptions {
 const AGE_CHECK_MS = 1_000;
 const SESSION_CHECK_MS = 500;
 
-/** All clients that are connected to this process, by all transports: who they are, and when they are to go. */
+/** All clients that are connected to this process, by all transports: who they are, and when they have to close. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #connections = new Set<ClientConnection>();
@@ -66,7 +66,7 @@ export class Connections {
     this.viewers = new Viewers(viewerId, connectionsOfViewer);
     const isHandshake = (connection: ClientConnection): boolean => this.handshakes.has(connection);
     this.table = connectionTable(this.#connections, isHandshake, clock.now);
-    // At 0 from the start, or Prometheus would see no increase at the first of its kind.
+    // Starts at 0: otherwise Prometheus would see no increase at the first close of a kind.
     for (const { code, label } of CLOSES) metrics.closes.inc({ code, reason: label }, 0);
   }
 
@@ -89,8 +89,8 @@ export class Connections {
   /**
    * Closes every connection, bit by bit. The server must refuse new ones before.
    *
-   * @param overMs how long it takes
-   * @param signal ends it ahead of time, for a pod that goes on
+   * @param overMs how long all closes take
+   * @param signal stops the closes early, for a pod that goes on
    */
   closeStaggered(overMs: number, signal?: AbortSignal): Promise<void> {
     if (signal === undefined) this.#gapCloses.stop();
@@ -140,7 +140,7 @@ export class Connections {
     return this.#options.maxAge.endsAt();
   }
 
-  /** By its id; undefined if there is none, or no more. Looks at all. */
+  /** Finds a connection by its id; undefined if it does not exist any more. Looks at all connections. */
   find(id: string): ClientConnection | undefined {
     for (const connection of this.#connections) if (connection.id === id) return connection;
     return undefined;
@@ -172,12 +172,12 @@ export class Connections {
     this.#throttled.remove(connection, subscription);
   }
 
-  /** Events may be missing: the client is to connect again, at the pace of all. */
+  /** Events may be missing: the client has to reconnect. Such connections close at a common pace. */
   reconnect(connection: ClientConnection): void {
     this.#gapCloses.add(connection);
   }
 
-  /** One is being closed by the gateway. */
+  /** Counts a connection that the gateway closes. */
   closes({ code, label }: Pick<Disconnect, 'code' | 'label'>): void {
     this.#options.metrics.closes.inc({ code, reason: label });
   }
@@ -199,7 +199,7 @@ export class Connections {
     return inspectSockets(this.#connections, this, limit);
   }
 
-  /** Bytes that wait for clients to read them, copied for one socket each. */
+  /** Waiting bytes that were copied, each for one socket alone. */
   get copiedBytes(): number {
     let bytes = 0;
     for (const { sendQueue } of this.#connections) bytes += sendQueue.copiedBytes;
@@ -222,7 +222,7 @@ export class Connections {
     this.#finish(connection, DISCONNECTS.serviceRestart);
   }
 
-  /** Writes what is queued, and what throttles hold for it, then closes. */
+  /** Writes the queue, and the results of events that throttles hold for the connection, then closes. */
   #finish(connection: ClientConnection, disconnect: Disconnect): void {
     if (connection.open) this.#throttled.flush(connection);
     connection.end(disconnect);

@@ -6,7 +6,7 @@ interface Closable {
   terminate(): void;
 }
 
-/** How long a client that is closed for slowness has to read why, and to answer a close frame. */
+/** How long a client whose connection is closed has to read the reason, and to answer the close frame. */
 const TERMINATE_AFTER_MS = 1_000;
 
 /** Closes the connection of a client that may not read any more. */

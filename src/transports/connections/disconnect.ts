@@ -18,7 +18,7 @@ export const DISCONNECTS = {
   goingAway: { code: 1001, label: 'going_away', reason: 'Going away', retry: true },
   serviceRestart: { code: 1012, label: 'service_restart', reason: 'Service restart', retry: true },
   gap: { code: 1012, label: 'gap', reason: 'Events may be missing: fetch again', retry: true },
-  /** By a client of subscriptions-transport-ws. */
+  /** Asked by a client of subscriptions-transport-ws. */
   asked: { code: 1000, label: 'asked', reason: 'The client has asked for it', retry: true },
   badFrame: {
     code: 1002,
@@ -121,7 +121,7 @@ export const DISCONNECTS = {
   },
 } as const satisfies Record<string, Disconnect>;
 
-/** What graphql-ws closes for by itself, besides. */
+/** Further reasons, for which graphql-ws closes by itself. */
 const OF_PROTOCOL = [
   { code: CloseCode.Unauthorized, label: 'not_acknowledged' },
   { code: CloseCode.Forbidden, label: 'refused' },

@@ -34,7 +34,7 @@ export class ConnectionMaxAge {
   }
 
   /**
-   * The connections whose end has come.
+   * The connections that have reached their end.
    *
    * @param connections in the order in which they were made, so that the young ones at the end need not be looked at
    */

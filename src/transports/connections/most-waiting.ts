@@ -5,13 +5,13 @@ interface Waiting {
   readonly sendQueue: { readonly waitingBytes: number };
 }
 
-/** A client that reads may have so much waiting for it, in a burst. */
+/** In a burst, so much may wait even for a client that reads. */
 const FROM_BYTES = 64 * 1024;
 
-/** The share of them that is shed at once: many have to be shed soon, and a few may turn out to be enough. */
+/** The share of these connections that is shed at once: many have to be shed soon, but a few may be enough. */
 const SHARE = 1 / 3;
 
-/** The connections to be shed next: a share of those for which much waits, those for which most waits. */
+/** The connections to shed next: of those with much waiting, the share with most waiting. */
 export function mostWaiting<Connection extends Waiting>(connections: Iterable<Connection>): Connection[] {
   const waiting: { connection: Connection; bytes: number }[] = [];
   for (const connection of connections) {

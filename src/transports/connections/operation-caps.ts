@@ -28,18 +28,18 @@ const NO_LIMITS: OperationLimits = {
   lingerMs: 0,
 };
 
-/** The part of a connection that its caps are about. */
+/** The part of a connection that caps limit. */
 export interface CappedConnection {
   /** Operations that have not ended, the one that is asked about included. */
   readonly operations: number;
   /** Undefined if nothing identifies its viewer. */
   readonly viewerTally: Tally | undefined;
-  /** Whose shares of the pod it takes: of its viewer, else of its address; undefined if neither is known. */
+  /** The client whose shares of the pod it takes: its viewer, else its address; undefined if neither is known. */
   readonly client: string | undefined;
   readonly open: boolean;
   /** The number of channels of all its subscriptions, and of those that have just ended. Changed by OperationCaps only. */
   channels: number;
-  /** Bytes, likewise. */
+  /** Bytes of the variables of all its subscriptions. Changed by OperationCaps only. */
   variables: number;
 }
 
@@ -49,7 +49,7 @@ interface Lingering {
   readonly channels: number;
 }
 
-/** Longest id of an operation. It is held several times, and clients that are in use send a UUID or a number. */
+/** Longest id of an operation. An id is held several times, and known clients send a UUID or a number. */
 const MAX_ID_LENGTH = 128;
 
 /** Decides whether a connection may begin one more operation. */
@@ -59,7 +59,7 @@ export class OperationCaps {
   readonly #metrics: Pick<Metrics, 'refused'>;
   readonly #lingering: Deadlines<Lingering>;
   readonly #caused = new WeakMap<CappedConnection, CausedChannels>();
-  /** By how long channels count that have been left, in ms. */
+  /** By how long left channels count, in ms. */
   readonly #kept = new Map<number, Deadlines<CausedChannel>>();
 
   /** @param pod what all connections have open */
@@ -76,7 +76,7 @@ export class OperationCaps {
     });
   }
 
-  /** Before the document is looked at. */
+  /** Why an operation may not begin, before its document is looked at. */
   refusal(connection: CappedConnection, id: string): GraphQLError | undefined {
     const { operationsOfConnection, operationsOfViewer, operationsOfPod } = this.#limits;
     if (id.length > MAX_ID_LENGTH) {
@@ -100,7 +100,7 @@ export class OperationCaps {
     return undefined;
   }
 
-  /** Once it is known what a subscription takes. */
+  /** Why a subscription may not begin, once its plan is known. */
   refusalOf({ channels, key }: SubscriptionPlan, connection: CappedConnection): GraphQLError | undefined {
     const { channelsOfConnection, variablesOfConnection } = this.#limits;
     const caused = this.#caused.get(connection);
@@ -128,15 +128,15 @@ export class OperationCaps {
     const caused = this.#caused.get(connection)?.ended(channels) ?? 0;
     connection.channels -= caused;
     const others = channels.length - caused;
-    // Nothing must keep a connection in memory that is closed.
+    // Nothing must keep a closed connection in memory.
     if (this.#limits.lingerMs === 0 || !connection.open) connection.channels -= others;
     else this.#lingering.begin({ connection, channels: others });
   }
 
   /**
-   * Messages of these channels are kept since the connection asks for them. To be told before `begun`.
+   * Messages of these channels are kept because the connection asks for them. Call this before `begun`.
    *
-   * @param ms how long they count once they are left
+   * @param ms how long they count after they were left
    */
   caused(channels: readonly string[], ms: number, connection: CappedConnection): void {
     const caused = this.#caused.get(connection) ?? new CausedChannels();

@@ -31,7 +31,7 @@ export class PacedClose<T extends object> {
     this.#stepMs = Math.ceil((1000 * this.#perStep) / perSecond);
   }
 
-  /** One that waits already is closed once, in its turn. */
+  /** A connection that waits already is closed once, in its turn. */
   add(one: T): void {
     if (this.#stopping.signal.aborted || this.#waiting.has(one)) return;
     this.#waiting.add(one);
@@ -42,10 +42,10 @@ export class PacedClose<T extends object> {
     if (!this.#running) void this.#run();
   }
 
-  /** It has closed by itself, say. */
+  /** Removes a connection: it has closed by itself, for example. */
   remove(one: T): void {
     if (!this.#waiting.delete(one)) return;
-    // Or connections that are long closed would be held until their turn, which may be hours later.
+    // Otherwise connections that have long closed would be held until their turn, perhaps for hours.
     if (this.#order.length > 2 * this.#waiting.size) {
       this.#order = this.#order.filter((other) => this.#waiting.has(other));
     }
@@ -65,7 +65,7 @@ export class PacedClose<T extends object> {
     await this.#clock.sleep(this.#clock.random() * this.#stepMs, signal);
     while (this.#waiting.size > 0) {
       this.#step();
-      // After the last one, too: those that are added meanwhile keep to the rate.
+      // Sleeps after the last one, too: connections that are added meanwhile keep to the rate.
       await this.#clock.sleep(this.#stepMs, signal);
     }
     this.#order = [];

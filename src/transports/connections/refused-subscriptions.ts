@@ -10,14 +10,14 @@ export interface RefusedSubscription {
   readonly operation: string | null;
   /** ms since 1970 */
   readonly at: number;
-  /** Else it had been joined, and ended when its viewer was replaced. */
+  /** If false, it had been joined, and ended when its viewer was replaced. */
   readonly isNew: boolean;
   /** The message as the client has got it. */
   readonly message: string;
   readonly code: string;
 }
 
-/** The number that is kept of one connection; the oldest gives way. */
+/** Most refusals kept for one connection; the oldest is dropped first. */
 const MAX_REFUSED = 5;
 
 /** Names come from clients. */

@@ -29,17 +29,17 @@ type FreshToken = Readonly<Record<string, unknown>> & { readonly token: string }
 /** The token of one connection, for as long as it is open. */
 interface Session {
   token: HeldToken;
-  /** ms since 1970: the client is to be warned then, or to be closed if it has been. */
+  /** ms since 1970: when to warn the client, or to close the connection if it has been warned. */
   dueAt: number;
   isWarned: boolean;
-  /** Kept only if the graph is asked again at a fresh token. */
+  /** Kept only if the graph is asked again about a fresh token. */
   readonly request: RequestHead | undefined;
   readonly subscriptions: Set<ClientSubscription>;
   /** A fresh token is being verified. */
   isRefreshing: boolean;
-  /** The last one that has come meanwhile. */
+  /** The last fresh token that came meanwhile. */
   next: FreshToken | undefined;
-  /** The last one could not be verified: it may be as good as the client thinks. */
+  /** The last fresh token could not be verified, but may be valid. */
   isUnverified: boolean;
 }
 
@@ -52,17 +52,17 @@ export interface SessionsOptions {
   readonly log: Log;
 }
 
-/** Connections that are warned or closed in a turn: closing ends subscriptions, and thousands of tokens may expire together. */
+/** Connections warned or closed in a turn: closing ends subscriptions, and thousands of tokens may expire together. */
 const AT_ONCE = 10;
 
-/** For tokens that can't be verified: clients may send one after the other. */
+/** Limits log lines about tokens that can't be verified: clients may send one after the other. */
 const LOG_BOUND = { lines: 1, periodMs: 60_000 };
 
-/** What `authenticate` gets as the request if the request is not kept, as no graph looks at it. */
+/** The request that `authenticate` gets if the real one is not kept, as no graph looks at it. */
 const NO_REQUEST: RequestHead = { headers: {}, url: '', remoteAddress: undefined };
 
 /**
- * The tokens of all connections, which hold for as long as these are open:
+ * The tokens of all connections, for as long as the connections are open:
  *
  *     admitted ──► warned ──► token expires ──► grace ──► closed with 4403, or 1013 if a fresh one can't be verified
  *        ▲           │              │             │
@@ -104,7 +104,7 @@ export class Sessions<Owner extends SessionOwner> {
     return true;
   }
 
-  /** Looks after the token of a client that has been identified. */
+  /** Begins to watch the token of a client that has been identified. */
   begin(owner: Owner, { token }: Identity, request: RequestHead): void {
     const { authenticator } = this.#options;
     if (token === undefined) return;
@@ -125,7 +125,7 @@ export class Sessions<Owner extends SessionOwner> {
     return this.#options.authenticator.refusalOf(identity);
   }
 
-  /** Whether the viewer of a connection has been revoked, which is about to be closed. */
+  /** Whether the viewer of a connection has been revoked; the connection is about to be closed. */
   isRevoked(owner: Owner): boolean {
     const token = this.#sessions.get(owner)?.token;
     return this.#options.authenticator.refusalOf({ viewer: owner.viewer, token }) !== undefined;
@@ -143,7 +143,7 @@ export class Sessions<Owner extends SessionOwner> {
     this.#sessions.get(owner)?.subscriptions.delete(subscription);
   }
 
-  /** When the token was issued with which a connection is open, in seconds; undefined if it is not known. */
+  /** When the current token of a connection was issued, in seconds; undefined if that is not known. */
   issuedAt(owner: Owner): number | undefined {
     return this.#sessions.get(owner)?.token.issuedAt;
   }
@@ -166,7 +166,7 @@ export class Sessions<Owner extends SessionOwner> {
     return undefined;
   }
 
-  /** Warns clients whose tokens expire soon, and closes those whose have: some now, the others in the next turns. */
+  /** Warns if tokens expire soon, and closes connections with expired ones: some now, the others in the next turns. */
   check(): void {
     if (this.#isChecking) return;
     const now = this.#options.now();
@@ -205,14 +205,14 @@ export class Sessions<Owner extends SessionOwner> {
     owner.end({ ...DISCONNECTS.tokenExpired, reason: `The token expired at ${at}, and no fresh one came` });
   }
 
-  /** Not before half of the token's time: a client that gets a short-lived one would be warned for ever. */
+  /** When to warn, never before half of the token's time: a client with short-lived tokens would get endless warnings. */
   #warnsAt({ expiresAt }: HeldToken): number {
     const { warnMs, now } = this.#options;
     const left = Math.max(expiresAt * 1000 - now(), 0);
     return now() + left - Math.min(warnMs, left / 2);
   }
 
-  /** One token at a time; of several that have come meanwhile, the last one. Never rejects. */
+  /** Verifies one token at a time; of several that came meanwhile, only the last one. Never rejects. */
   async #refresh(owner: Owner, session: Session): Promise<void> {
     const { authenticator } = this.#options;
     session.isRefreshing = true;

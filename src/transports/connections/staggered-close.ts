@@ -4,7 +4,7 @@ interface Options<T> {
   /** The connections that are open, read before each step: some may have closed by themselves. */
   readonly open: () => readonly T[];
   readonly close: (one: T) => void;
-  /** How long it takes from the first step to the end of the last one's interval, ms. */
+  /** Time from the first step to the end of the last step's interval, ms. */
   readonly overMs: number;
   readonly clock: Clock;
   /** Ends it ahead of time; connections that are open then stay open. */

@@ -6,13 +6,13 @@ import type { ClientSubscription } from '../delivery/client-subscription.ts';
 import type { CappedConnection, OperationCaps } from './operation-caps.ts';
 import type { RefusedSubscriptions } from './refused-subscriptions.ts';
 
-/** How the subscriptions of all transports come into groups of the hub and leave them, within the caps of their connections. */
+/** Lets the subscriptions of all transports join groups of the hub and leave them, within the caps of their connections. */
 export class Subscriptions {
   readonly #hub: Pick<Hub, 'join' | 'leave'>;
   readonly #caps: OperationCaps;
   readonly #refused: Pick<RefusedSubscriptions, 'add'> | undefined;
 
-  /** @param refused undefined: what `@auth` refuses is not kept */
+  /** @param refused undefined: refusals by `@auth` are not kept */
   constructor(
     hub: Pick<Hub, 'join' | 'leave'>,
     caps: OperationCaps,
@@ -52,7 +52,7 @@ export class Subscriptions {
     return undefined;
   }
 
-  /** Removes one that has ended from its group. */
+  /** Removes a subscription that has ended from its group. */
   leave(subscription: ClientSubscription, connection: CappedConnection): void {
     const { group } = subscription;
     if (group === undefined) return;

@@ -8,7 +8,7 @@ export class Tally {
   operations = 0;
 }
 
-/** What is open in the process, and whose operations these are. */
+/** What is open in the process, and the operations by client. */
 export class PodTally extends Tally {
   readonly shares = new ClientShares();
 
@@ -34,7 +34,7 @@ export class ViewerTally extends Tally {
   }
 }
 
-/** The viewers that are connected, by what identifies them. Connections of a viewer share one object. */
+/** The connected viewers, by what identifies them. Connections of a viewer share one object. */
 export class Viewers {
   readonly #path: readonly string[] | undefined;
   readonly #maxConnections: number;

@@ -13,7 +13,7 @@ export interface SubscriptionOwner {
   readonly sendQueue: SendQueue;
   readonly viewer: Json;
   joined(subscription: ClientSubscription): void;
-  /** It has ended: the owner has it leave its group, which it has until this returns. */
+  /** It has ended: the owner makes it leave its group. It has the group until this returns. */
   left(subscription: ClientSubscription): void;
   /** The client is to connect again. */
   reconnect(): void;
@@ -21,13 +21,13 @@ export interface SubscriptionOwner {
 
 /** What a client may ask for in `extensions` of a subscription. */
 export interface SubscribeExtensions {
-  /** True: it is told where events may be missing. */
+  /** True: it gets a result where events may be missing. */
   readonly gaps?: unknown;
   /** The cursor of the last event that it has got; null: it has got none. Absent: it does not want to resume. */
   readonly resume?: unknown;
 }
 
-/** One subscription of one client, whatever it is connected by: what the hub delivers goes into its send queue. */
+/** One subscription of one client, over any transport: results of the hub go into the connection's send queue. */
 export abstract class ClientSubscription<Owner extends SubscriptionOwner = SubscriptionOwner>
   implements Subscriber, LateReceiver
 {
@@ -36,12 +36,12 @@ export abstract class ClientSubscription<Owner extends SubscriptionOwner = Subsc
   readonly #resumes: boolean;
   readonly #owner: Owner;
   readonly id: string;
-  /** Undefined while there is a group, which has it: it is another one once the graph is replaced. */
+  /** Undefined while there is a group. Then the group has the operation, which a new graph replaces. */
   #ungrouped: Operation | undefined;
   #group: Group | undefined;
   #ended: readonly GraphQLError[] | undefined;
 
-  /** @param id as it stands in frames; empty on a wire without ids */
+  /** @param id as written in frames; empty on a wire without ids */
   constructor(id: string, operation: Operation, { gaps, resume }: SubscribeExtensions, owner: Owner) {
     this.#ungrouped = operation;
     this.#resumes = resume !== undefined;
@@ -61,7 +61,7 @@ export abstract class ClientSubscription<Owner extends SubscriptionOwner = Subsc
     return this.#group;
   }
 
-  /** With what it has ended; undefined while it has not. */
+  /** The errors that it ended with; undefined before its end. */
   get ended(): readonly GraphQLError[] | undefined {
     return this.#ended;
   }
@@ -69,7 +69,7 @@ export abstract class ClientSubscription<Owner extends SubscriptionOwner = Subsc
   /** The viewer was `previous` until now. A subscription that the new one may not hold ends with the reason. */
   viewerChanged(previous: Json): void {
     const group = this.#group;
-    // First, as the group finds a subscriber that leaves by its viewer.
+    // Before the end: the group finds a leaving subscriber by its viewer.
     group?.viewerChanged(this, previous);
     const refusal = group?.plan.refusal?.(this.viewer);
     if (refusal !== undefined) this.end([refusal]);
@@ -85,7 +85,7 @@ export abstract class ClientSubscription<Owner extends SubscriptionOwner = Subsc
     }
   }
 
-  /** What it has missed is not to be left out, since it comes faster than any socket takes it. */
+  /** Replays wait while this is true: missed events come faster than any socket takes them, but must not be left out. */
   get isBehind(): boolean {
     const { sendQueue } = this.#owner;
     return this.onSlow === 'DISCONNECT' ? sendQueue.isBehind : sendQueue.isSlow;
@@ -126,6 +126,6 @@ export abstract class ClientSubscription<Owner extends SubscriptionOwner = Subsc
     return (this.#group?.plan.operation ?? this.#ungrouped) as Operation;
   }
 
-  /** Called once, when all that was delivered is on its way: the client is told that, and why, there is no more. */
+  /** Tells the client that there is no more, and why. Called once, when all delivered results are on their way. */
   protected abstract tellEnd(errors: readonly GraphQLError[]): void;
 }

@@ -8,18 +8,18 @@ interface Connected {
 }
 
 /**
- * A stream to which bytes are written past Node.js as long as nothing waits in it: all that the gateway relies on in Node.js
- * beyond its documentation is in this file. Where a version of Node.js shows no file descriptor, they go through the stream.
+ * A stream. While nothing waits in it, bytes are written to its file descriptor, past Node.js; without a descriptor, they
+ * go through the stream. All that the gateway uses of Node.js beyond its documentation is in this file.
  */
 export class DirectStream {
   protected readonly stream: Duplex;
-  /** Node.js's handle and the file descriptor of a TCP connection. The descriptor is valid as long as the stream has that handle. */
+  /** The handle and file descriptor of a TCP connection. The descriptor is valid as long as the stream has that handle. */
   readonly #handle: Connected['_handle'];
   readonly #descriptor: number = -1;
 
   constructor(stream: Duplex) {
     this.stream = stream;
-    // One with TLS is another class: bytes can't be written past it.
+    // A socket with TLS has another class: bytes can't be written past it.
     if (Object.getPrototypeOf(stream) !== Socket.prototype) return;
     const { _handle: handle } = stream as Connected;
     if (typeof handle?.fd !== 'number') return;
@@ -27,7 +27,7 @@ export class DirectStream {
     this.#descriptor = handle.fd;
   }
 
-  /** The stream wants no more until it has drained. A write as large as its mark says so too, though all is sent. */
+  /** Whether the stream has to drain first. `writableNeedDrain` alone is also true after a large write that was all sent. */
   get full(): boolean {
     return this.stream.writableNeedDrain && this.stream.writableLength > 0;
   }
@@ -37,13 +37,13 @@ export class DirectStream {
   }
 
   /**
-   * Hands the bytes to the operating system: a stream's own bookkeeping would take a fifth more time.
+   * Hands the bytes to the operating system: going through the stream would take a fifth more time.
    *
-   * @returns how many it has taken; 0 after an error, which the write to the stream that follows meets again and reports
+   * @returns how many it has taken; 0 after an error, which the following write to the stream meets again and reports
    */
   protected writeAtOnce(bytes: Buffer, length: number): number {
     const { _handle: handle } = this.stream as Connected;
-    // Another connection may have the descriptor as soon as this one is closed.
+    // After this connection has closed, another one may have the same descriptor.
     if (this.#descriptor < 0 || handle !== this.#handle) return 0;
     if (this.stream.writableLength > 0 || !this.stream.writable) return 0;
     try {
@@ -53,7 +53,7 @@ export class DirectStream {
     }
   }
 
-  /** Has the stream send pieces of one message together. */
+  /** Makes the stream send the pieces of one message together. */
   protected writeTogether(pieces: readonly Buffer[]): void {
     this.stream.cork();
     for (const piece of pieces) this.stream.write(piece);

@@ -11,24 +11,24 @@ const SOCKETS_PER_TURN = 1_024;
 const BYTES_PER_TURN = 16 * 1024 * 1024;
 
 /**
- * The send queues to be flushed together: those that got something in one turn, or whose sockets have drained in it; of
- * several turns, if an earlier batch was still being written meanwhile.
+ * The send queues to flush together: those that got something in one turn, or have a socket that drained in it. It covers
+ * several turns if an earlier batch was still being written.
  */
 class FlushBatch {
   readonly sendQueues: SendQueue[] = [];
-  /** The times when the events were consumed whose results are in it, and when they were written to Kafka, ms. */
+  /** For the events with results in the batch: when they were consumed, and when they were written to Kafka, ms. */
   readonly consumedAt: number[] = [];
   readonly producedAt: number[] = [];
-  /** By index of their events, of those that are traced. Made when it is needed. */
+  /** Of traced events, by the event's index. Made when it is needed. */
   traceparents: Map<number, string> | undefined;
-  /** End when it is written. Made when it is needed. */
+  /** Spans that end when the batch is written. Made when it is needed. */
   spans: { end(): void }[] | undefined;
   /** Index of the first queue that has not been flushed. */
   next = 0;
 }
 
 /**
- * Told of each event how long it took to be written to the sockets.
+ * Gets the time that each event took to be written to the sockets.
  *
  * @param delay from consumed, seconds
  * @param age from written to Kafka, seconds; undefined if Kafka does not know when that was
@@ -36,11 +36,11 @@ class FlushBatch {
  */
 type Observe = (delay: number, age: number | undefined, traceparent: string | undefined) => void;
 
-/** Told of what becomes of slow sockets. */
+/** Gets notices about slow sockets. */
 type SlowSockets = Pick<SendQueueServices, 'leftOut' | 'caughtUp'>;
 
 /**
- * Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write a socket.
+ * Gathers what becomes ready in one turn of the event loop, and writes it at the turn's end: one write per socket.
  *
  *     turn     1        2        3         4
  *     gather   a b c    d        e f
@@ -92,7 +92,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
 
   traced(span: { end(): void }): void {
     const batch = this.#gathering;
-    // Its results wait for slow sockets.
+    // All its results wait for slow sockets.
     if (batch.sendQueues.length === 0) return span.end();
     batch.spans ??= [];
     batch.spans.push(span);
@@ -124,7 +124,7 @@ export class Flusher implements SendQueueServices, WorkBudget {
     try {
       this.#write(batch);
     } finally {
-      // A socket that throws is not asked again, and the others get theirs.
+      // A socket that throws is not tried again; the others still get their results.
       if (batch.next === batch.sendQueues.length) this.#finish(batch);
       if (this.#flushing !== undefined || this.#gathering.sendQueues.length > 0) this.#schedule();
     }

@@ -1,30 +1,30 @@
 import type { SerializedResult } from '../../hub/result.ts';
 import { writeId, type FrameFormat } from './frame-format.ts';
 
-/** Results on their way to one socket, in order, with the ids they go to. Protocol messages, as text, stand among them. */
+/** Results for one socket, in order, with the ids of their operations. Protocol messages, as text, may be among them. */
 export interface QueuedFrames {
   readonly format: FrameFormat;
   /** Index of the first that has not been written. */
   readonly next: number;
   readonly messages: readonly (SerializedResult | string)[];
-  /** The ids as they stand in frames; empty beside a text. */
+  /** The ids as written in frames; empty for a text. */
   readonly ids: readonly string[];
   /**
    * Called when frames are about to be written.
    *
-   * @param next index of the first that is not among them
+   * @param next index of the first message that is not written
    * @param bytes length of their frames
    */
   written(next: number, bytes: number): void;
 }
 
 /**
- * Most bytes that are copied together for one write. Beyond it another write costs less than the memory that a socket
- * would hold which does not take them.
+ * Most bytes that are copied together for one write. Beyond it, another write costs less than the memory that a slow socket
+ * would hold.
  */
 export const MAX_BATCH_BYTES = 64 * 1024;
 
-/** A single result up to that size, under an id of ordinary length, fits too. */
+/** A single result of up to that size, with an id of ordinary length, fits too. */
 const SCRATCH_BYTES = MAX_BATCH_BYTES + 1_024;
 
 /** Batches that are kept to be used again. */
@@ -36,8 +36,8 @@ interface BatchSink {
 }
 
 /**
- * Frames that follow each other, in one buffer. Sockets of one group are sent the same results in a turn, to ids of
- * the same length mostly: for them the buffer is made once, and only the ids in it are changed from socket to socket.
+ * Frames that follow each other, in one buffer. Sockets of one group get the same results in a turn, mostly with ids of the
+ * same length: for them the buffer is made once, and only the ids in it change from socket to socket.
  *
  *     {"payload":{…1…},"id":"▒▒▒","type":"next"}{"payload":{…2…},"id":"▒▒▒","type":"next"}
  */
@@ -66,7 +66,7 @@ class FrameBatch {
     }
   }
 
-  /** Whether these frames differ from the batch's in nothing but the ids' text. */
+  /** Whether these frames equal the batch's, except for the text of the ids. */
   matches({ format, messages, ids }: QueuedFrames, from: number, to: number): boolean {
     const count = this.#results.length;
     if (count !== to - from || format !== this.#format) return false;
@@ -87,8 +87,8 @@ class FrameBatch {
 }
 
 /**
- * The batches of frames that one turn writes, so that sockets which are sent the same results share the work. A socket
- * that is sent what no other is costs no more than its bytes: a batch is kept from its second socket on.
+ * The batches of frames that one turn writes, so that sockets with the same results share the work. A socket with results
+ * of its own costs no more than its bytes: a batch is kept from its second socket on.
  */
 export class FrameBatchCache {
   /** By first result. */
@@ -115,7 +115,7 @@ export class FrameBatchCache {
     }
   }
 
-  /** Forgets all. To be called when a turn's writes are over, or results would stay in memory. */
+  /** Forgets all. Call this when a turn's writes are over: otherwise results would stay in memory. */
   clear(): void {
     this.#batches.clear();
     this.#size = 0;

@@ -6,13 +6,13 @@ export interface FramedResult {
 }
 
 /**
- * What one wire writes around a result. All of a frame but the id is the same for all clients of the wire whose ids have
- * the same length. Ids are ASCII, as they stand in the frame; empty on a wire without ids.
+ * What one wire writes around a result. Except for the id, a frame is the same for all clients of the wire with ids of the
+ * same length. Ids are ASCII, as written in the frame; empty on a wire without ids.
  */
 export interface FrameFormat {
   /** Bytes of a whole frame. */
   length(result: FramedResult, idLength: number): number;
-  /** Writes one frame but for its id. @returns where the id goes */
+  /** Writes one frame without its id. @returns where the id goes */
   write(target: Buffer, at: number, result: FramedResult, idLength: number): number;
   /** One frame in buffers that do not change, around a result that is too large to be copied for each client. */
   pieces(result: FramedResult, id: string): Buffer[];

@@ -2,12 +2,12 @@ import type { SlowPolicy } from '../../graph/graph.ts';
 import type { SerializedResult } from '../../hub/result.ts';
 import type { FrameFormat } from './frame-format.ts';
 
-/** A subscription of which results may be left out while its socket is slow. */
+/** A subscription: some of its results may be left out while its socket is slow. */
 export interface LateReceiver {
-  /** The id as it stands in frames. */
+  /** The id as written in frames. */
   readonly id: string;
   readonly onSlow: SlowPolicy;
-  /** The result as the client is to be sent it. */
+  /** The result in the form that the client gets. */
   withGap(result: SerializedResult, leftOut: number): SerializedResult;
 }
 
@@ -18,7 +18,7 @@ interface Late {
   readonly leftOut: number;
 }
 
-/** Results of one subscription, oldest first. Those of no event have no key, and are never left out. */
+/** Results of one subscription, oldest first. Results that belong to no event have no key, and are never left out. */
 class LateResults {
   bytes = 0;
   readonly #receiver: LateReceiver;
@@ -35,7 +35,7 @@ class LateResults {
   /** @returns the one that it supersedes */
   add(result: SerializedResult): SerializedResult | undefined {
     const { id, onSlow } = this.#receiver;
-    // The same result may come twice, if it is of no event.
+    // The same result may come twice if it belongs to no event.
     const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : Symbol();
     const superseded = this.#waiting.get(key);
     if (superseded !== undefined) this.#remove(key, superseded);
@@ -46,7 +46,7 @@ class LateResults {
     return superseded?.result;
   }
 
-  /** Leaves out the oldest event, for the next one. @returns its result; undefined for the only one */
+  /** Leaves out the oldest event in favour of the next one. @returns its result; undefined if there is only one event */
   dropOldest(): SerializedResult | undefined {
     if (this.#events < 2) return undefined;
     let dropped: Late | undefined;
@@ -56,7 +56,7 @@ class LateResults {
         dropped = late;
         this.#remove(key, late);
       } else {
-        // Where it stands, it stays.
+        // `set` with a known key keeps the result's place.
         this.#waiting.set(key, { ...late, leftOut: late.leftOut + dropped.leftOut + 1 });
         break;
       }
@@ -91,8 +91,8 @@ class LateResults {
 }
 
 /**
- * What waits for a slow socket apart from its queue: results of subscriptions of which some may be left out. They go into
- * the queue when it has been written; the subscriptions take turns.
+ * Results that wait for a slow socket outside its queue, as some of them may be left out. They move into the queue when it
+ * has been written; the subscriptions take turns.
  */
 export class LateQueue {
   readonly #format: FrameFormat;
@@ -118,7 +118,7 @@ export class LateQueue {
     return this.#counted(results, () => results.add(result));
   }
 
-  /** @returns what was left out; undefined if there is but one */
+  /** @returns the result that was left out; undefined if there is only one */
   dropOldest(receiver: LateReceiver): SerializedResult | undefined {
     const results = this.#byReceiver.get(receiver);
     return results && this.#counted(results, () => results.dropOldest());

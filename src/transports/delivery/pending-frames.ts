@@ -2,7 +2,7 @@ import type { SerializedResult } from '../../hub/result.ts';
 import type { QueuedFrames } from './frame-batch.ts';
 import type { FrameFormat } from './frame-format.ts';
 
-/** What waits in a send queue, which holds it only while there is something. */
+/** The contents of a send queue, which holds this object only while something waits. */
 export class PendingFrames implements QueuedFrames {
   readonly format: FrameFormat;
   messages: (SerializedResult | string)[];
@@ -11,7 +11,7 @@ export class PendingFrames implements QueuedFrames {
   /** Index of the first that has not been written. */
   next = 0;
 
-  /** With its first: an empty array that is pushed to makes room for seventeen. */
+  /** Begins with the first message: pushing to an empty array would reserve room for seventeen. */
   constructor(format: FrameFormat, message: SerializedResult | string, id: string, bytes: number) {
     this.format = format;
     this.messages = [message];

@@ -12,9 +12,9 @@ export interface FrameSink {
   readonly open: boolean;
   /** Bytes handed to the socket that it has not been able to send yet. */
   readonly waitingBytes: number;
-  /** The socket holds as much as it should: what is written now would only wait in it. */
+  /** The socket holds as much as it should: further bytes would only wait in it. */
   readonly full: boolean;
-  /** Calls back once, when it is no longer full. Not if it closes before. */
+  /** Calls back once, when the socket is no longer full; not if it closes before. */
   onceDrained(drained: () => void): void;
   /** Writes the first `length` bytes, which are whole frames. The caller may change them as soon as this returns. */
   write(bytes: Buffer, length: number): void;
@@ -25,32 +25,32 @@ export interface FrameSink {
 }
 
 export interface SendQueueOwner {
-  /** Called when more would wait than may. The queue has been dropped: the owner closes the socket. */
+  /** Called when more would wait than allowed. The queue has been dropped: the owner closes the socket. */
   overflow(): void;
 }
 
 /** What all send queues of a process have in common. */
 export interface SendQueueServices {
   readonly frameBatches: FrameBatchCache;
-  /** Sees to it that the send queue is flushed when the turn ends, or in one of the next if there are many. */
+  /** Makes the send queue be flushed at the end of this turn, or of a later one if there are many. */
   enlist(sendQueue: SendQueue): void;
   /** ms since 1970 */
   now(): number;
   /** A result was left out, since the receiver's socket is slow. */
   leftOut(result: SerializedResult, receiver: LateReceiver): void;
-  /** A socket that was slow has taken all that there was for it. */
+  /** A slow socket has taken everything that waited for it. */
   caughtUp(sendQueue: SendQueue): void;
 }
 
 /**
- * What one socket is about to be sent, as references to results that others are sent too.
+ * The messages for one socket, as references to results that other sockets share.
  *
  *     deliver ──► queue ──end of turn──► one write (of 64 KiB at most)
  *                   │                         ▲
  *                   └── socket is full ──► drained
  *
- * A socket that takes no more keeps its own queue waiting, and no other. What waits in it and in the socket is bounded;
- * past that the queue is dropped and the socket closed.
+ * A socket that takes no more delays only its own queue. The bytes that wait in the queue and the socket are limited;
+ * beyond the limit the queue is dropped and the socket closed.
  */
 export class SendQueue {
   readonly #sink: FrameSink;
@@ -66,7 +66,7 @@ export class SendQueue {
   /** Bytes of the largest message waiting that alone exceeds the bound: the bound applies to what waits beside it. */
   #large = 0;
 
-  /** @param maxBytes that may wait for the socket, here and in its own buffer, beside one message that is larger */
+  /** @param maxBytes that may wait for the socket, here and in its own buffer, besides one larger message */
   constructor(sink: FrameSink, owner: SendQueueOwner, services: SendQueueServices, maxBytes: number) {
     this.#sink = sink;
     this.#owner = owner;
@@ -84,29 +84,29 @@ export class SendQueue {
     return this.#sink.waitingBytes;
   }
 
-  /** Since when its socket has not taken all that there was for it, ms since 1970; undefined: it has. */
+  /** Since when the socket has not taken everything, ms since 1970; undefined: it has. */
   get slowSince(): number | undefined {
     return this.#slowSince;
   }
 
-  /** Whether more waits than half of what may, once all has been written that the socket takes. */
+  /** Whether more than half of the limit still waits after writing as much as the socket takes. */
   get isBehind(): boolean {
     return this.isTooMuch(this.#maxBytes / 2);
   }
 
-  /** Whether results that may be left out are to wait apart: the socket takes no more, or others wait so. */
+  /** Whether results that may be left out have to wait outside the queue: the socket takes no more, or others already do. */
   get isSlow(): boolean {
     return this.#draining || this.#late !== undefined || this.isBehind;
   }
 
-  /** Releases what waits here, before a close that must not take more memory. */
+  /** Releases the waiting messages, before a close that must not take more memory. */
   drop(): void {
     this.#late = undefined;
     this.#queue = undefined;
   }
 
   /**
-   * Whether more waits than may, once all has been written that the socket takes: a burst within one turn is no slowness.
+   * Whether more than the limit still waits after writing as much as the socket takes: a burst in one turn is not slowness.
    *
    * @param more bytes that are about to be written, or added
    */
@@ -121,11 +121,11 @@ export class SendQueue {
     if ((this.#draining || this.#queue === undefined) && !this.#sink.open) return;
     if (this.#draining) result.keep();
     const queue = this.#put(result, id);
-    // What the socket itself holds is checked when it is written to: reading it for each message would cost too much.
+    // The bytes in the socket itself are checked at each write: reading them for each message would cost too much.
     if ((this.#draining || queue.bytes > this.#maxBytes) && this.isTooMuch(0)) this.#overflow();
   }
 
-  /** Has a result wait for a slow socket, and others of the same subscription left out as far as these take too much. */
+  /** Adds a result that waits for a slow socket, and leaves out others of the subscription if they take too much. */
   addLate(receiver: LateReceiver, result: SerializedResult): void {
     if (!this.#sink.open) return;
     result.shared.keep();
@@ -144,7 +144,7 @@ export class SendQueue {
     if (this.isTooMuch(0)) this.#overflow();
   }
 
-  /** What waits apart for a subscription that ends goes before the message that says so. */
+  /** The subscription ends: its late results go into the queue, before the message that says so. */
   release(receiver: LateReceiver): void {
     for (let next = this.#late?.take(receiver); next !== undefined; next = this.#late?.take(receiver)) {
       this.#put(next.result, next.id);
@@ -152,13 +152,13 @@ export class SendQueue {
     if (this.#late?.isEmpty === true) this.#late = undefined;
   }
 
-  /** The client wants no more of a subscription: what waits apart for it is not sent. */
+  /** The client wants no more of a subscription: its late results are not sent. */
   discard(receiver: LateReceiver): void {
     this.#late?.drop(receiver);
     if (this.#late?.isEmpty === true) this.#late = undefined;
   }
 
-  /** Sends a message of the protocol behind all that has been added. */
+  /** Sends a message of the protocol after everything that has been added. */
   send(text: string): void {
     this.flush();
     if (!this.#sink.open) return;
@@ -173,14 +173,14 @@ export class SendQueue {
   }
 
   /**
-   * Writes what is queued, as far as the socket takes it; the rest follows when it has drained.
+   * Writes the queue, as far as the socket takes it; the rest follows when the socket has drained.
    *
    * @returns bytes written
    */
   flush(): number {
     if (this.#draining) return 0;
     let written = 0;
-    // Results that wait apart are taken in parts, as later ones may supersede the rest.
+    // Late results are taken in parts, as later ones may supersede the rest.
     for (let queue = this.#queue ?? this.#nextLate(); queue !== undefined; queue = this.#nextLate()) {
       this.#queue = queue;
       const { bytes } = queue;
@@ -211,7 +211,7 @@ export class SendQueue {
     }
   }
 
-  /** Returns as much of what waits apart as is written together. */
+  /** Takes as many late results as one write carries. */
   #nextLate(): PendingFrames | undefined {
     let queue: PendingFrames | undefined;
     while (queue === undefined || queue.bytes < MAX_BATCH_BYTES) {

@@ -1,6 +1,6 @@
 import type { ClientSubscription } from './client-subscription.ts';
 
-/** The subscriptions of each connection for which the hub may hold events: those of fields with a throttle. */
+/** The subscriptions of each connection to fields with a throttle: the hub may hold events for these. */
 export class ThrottledSubscriptions {
   readonly #byOwner = new Map<object, Set<ClientSubscription>>();
 
@@ -21,7 +21,7 @@ export class ThrottledSubscriptions {
     if (subscriptions?.delete(subscription) === true && subscriptions.size === 0) this.#byOwner.delete(owner);
   }
 
-  /** The connection is about to be closed: its subscriptions are delivered what is held for them. */
+  /** The connection is about to be closed: its subscriptions get the events that are held for them. */
   flush(owner: object): void {
     for (const subscription of this.#byOwner.get(owner) ?? []) subscription.group?.flushFor(subscription);
   }

@@ -2,11 +2,11 @@ import { EVENT_STREAM } from './event-stream.ts';
 import { MULTIPART } from './multipart.ts';
 import type { StreamWire } from './stream-wire.ts';
 
-/** What a client takes as the response, by its header `accept`. */
+/** The responses that a client accepts, by its header `accept`. */
 export interface Accepted {
-  /** In which it takes the results of a subscription; undefined: in none. */
+  /** The wire in which it accepts the results of a subscription; undefined: none. */
   readonly wire: StreamWire | undefined;
-  /** Whether it takes a response that is whole. */
+  /** Whether it accepts a single, whole response. */
   readonly json: boolean;
 }
 
@@ -14,7 +14,7 @@ const JSON_TYPES = new Set(['*/*', 'application/*', 'application/json', 'applica
 
 const NONE = /^q=0(\.0*)?$/;
 
-/** @param accept the header; absent: the client takes all, of which it gets JSON */
+/** @param accept the header; absent: the client accepts everything, and gets JSON */
 export function acceptedBy(accept: string | undefined): Accepted {
   let wire: StreamWire | undefined;
   let json = accept === undefined;
@@ -29,7 +29,7 @@ export function acceptedBy(accept: string | undefined): Accepted {
 
 function wireOf(type: string, parameters: readonly string[]): StreamWire | undefined {
   if (type === 'text/event-stream') return EVENT_STREAM;
-  // Without the parameter it is for results of queries in parts.
+  // Without the parameter, `multipart/mixed` is for query results in parts.
   const isMultipart =
     type === 'multipart/mixed' &&
     parameters.some((parameter) => /^subscriptionspec="?1\.0"?$/.test(parameter));

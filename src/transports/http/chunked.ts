@@ -2,7 +2,7 @@ import type { FramedResult, FrameFormat } from '../delivery/frame-format.ts';
 
 const LINE_END = Buffer.from('\r\n');
 
-/** Each frame as one chunk of a body in HTTP/1.1 (RFC 9112, 7.1): the same bytes for all clients. */
+/** Writes each frame as one chunk of a body in HTTP/1.1 (RFC 9112, 7.1): the same bytes for all clients. */
 export class ChunkedFrames implements FrameFormat {
   readonly #frames: FrameFormat;
 
@@ -35,7 +35,7 @@ export function chunkOf(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-/** Hexadecimal digits of a length that is not 0, which is asked for with each delivery. */
+/** The number of hexadecimal digits of a length that is not 0. Fast, as each delivery needs it. */
 function digitsOf(length: number): number {
   return (35 - Math.clz32(length)) >> 2;
 }

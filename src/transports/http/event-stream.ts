@@ -39,11 +39,11 @@ const COMPLETE = 'event: complete\ndata:\n\n';
 
 const message = (json: string): string => `event: next\ndata: ${json}\n\n`;
 
-/** After how long a browser's EventSource connects again, ms: clients that were closed together do not come together. */
+/** How long a browser's EventSource waits before it reconnects, ms: clients that close together must not return together. */
 const LEAST_RETRY_MS = 1_000;
 const RETRY_SPREAD_MS = 2_000;
 
-/** Server-sent events, as graphql-sse has them where each operation has a connection of its own. */
+/** Server-sent events, in the form of graphql-sse's mode with one connection for each operation. */
 export const EVENT_STREAM: StreamWire = {
   name: 'sse',
   contentType: 'text/event-stream; charset=utf-8',
@@ -52,7 +52,7 @@ export const EVENT_STREAM: StreamWire = {
   heartbeat: ':\n\n',
   result: message,
   completed: COMPLETE,
-  // Clients connect again where a stream ends that is not complete.
+  // Clients reconnect if a stream ends before it is complete.
   closing: (disconnect) =>
     disconnect.retry ? '' : message(JSON.stringify({ errors: [errorOf(disconnect)] })) + COMPLETE,
 };

@@ -1,14 +1,14 @@
 import type { Job, Turns, TurnTaker } from '../../support/turns.ts';
 
-/** A connection, or a client with several, whose turns of the event loop requests take. */
+/** A connection, or a client with several: requests use its turns of the event loop. */
 export interface RequestOwner extends TurnTaker {
-  /** The least part of its share that a request takes, in seconds. */
+  /** The smallest part of the owner's share that a request uses, in seconds. */
   readonly secondsOfRequest: number;
 }
 
 /** Where a request comes from. */
 export interface HttpClient {
-  /** Its requests, queries and bytes are counted. */
+  /** The connection for which requests, queries and bytes are counted. */
   readonly connection: object;
   readonly owner: RequestOwner;
   /** Undefined if it is not known. */
@@ -18,10 +18,10 @@ export interface HttpClient {
 }
 
 /**
- * Has a job begin in a client's turn.
+ * Begins a job in a client's turn.
  *
  * @param seconds the least part of the owner's share that it takes
- * @returns undefined once the client has left before
+ * @returns undefined if the client leaves before its turn
  */
 export function inTurn<T>(
   turns: Pick<Turns, 'run' | 'leave'>,

@@ -15,7 +15,7 @@ export interface HttpResponse {
 export const TAKEN = 'application/json';
 const ANSWERED = `application/graphql-response+json or ${TAKEN}`;
 
-/** The result of an operation that is over, for a client that takes nothing but streams. */
+/** The result of an operation that is over, for a client that accepts only streams. */
 export function wholeStream(wire: StreamWire, json: string): HttpResponse {
   return {
     status: 200,
@@ -24,7 +24,7 @@ export function wholeStream(wire: StreamWire, json: string): HttpResponse {
   };
 }
 
-/** The body that graphql-http leaves out where it can't take the request's media types: 406 and 415. */
+/** The response, with the body that graphql-http leaves out if it does not support the media types: 406 and 415. */
 export function bodyless({ status, headers }: ResponseInit, request: RequestHead): HttpResponse {
   const { accept, 'content-type': contentType = 'none' } = request.headers;
   const { error } =

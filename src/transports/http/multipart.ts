@@ -1,7 +1,7 @@
 import type { FramedResult, FrameFormat } from '../delivery/frame-format.ts';
 import { errorOf, type StreamWire } from './stream-wire.ts';
 
-/** Between two parts. What follows it tells whether there is another: readers need not wait for that to read the one before. */
+/** Between two parts. It ends a part at once; only the bytes after it tell whether another part follows. */
 const DELIMITER = '\r\n--graphql';
 
 const HEADERS = '\r\ncontent-type: application/json\r\n\r\n';
@@ -30,7 +30,7 @@ const part = (json: string): string => `${HEADERS}${json}${DELIMITER}`;
 
 const END = '--\r\n';
 
-/** Parts of `multipart/mixed`, as Apollo's protocol for subscriptions over HTTP has them (`subscriptionSpec=1.0`). */
+/** Parts of `multipart/mixed`, in the form of Apollo's protocol for subscriptions over HTTP (`subscriptionSpec=1.0`). */
 export const MULTIPART: StreamWire = {
   name: 'multipart',
   contentType: 'multipart/mixed; boundary="graphql"; subscriptionSpec=1.0',

@@ -8,7 +8,7 @@ type RefusalOf = (identity: Identity) => TokenRefusal | undefined;
 
 const REVOKED = new TokenRefusal('Access was revoked');
 
-/** A request whose client has been let in, until it is answered. */
+/** A request of an admitted client, until it is answered. */
 export class OpenRequest {
   readonly identity: Identity;
   readonly #refusalOf: RefusalOf;
@@ -37,14 +37,14 @@ export class OpenRequest {
     return query.result();
   }
 
-  /** What waits does not begin, and what has begun is aborted. */
+  /** A query that waits does not begin, and one that has begun is aborted. */
   refuse(refusal: TokenRefusal): void {
     this.#refusal = refusal;
     this.#query?.cancel();
   }
 }
 
-/** The requests that are being answered, of viewers who may be revoked meanwhile. */
+/** The requests that are being answered: their viewers may be revoked meanwhile. */
 export class OpenRequests {
   readonly #refusalOf: RefusalOf;
   readonly #open = new Set<OpenRequest>();

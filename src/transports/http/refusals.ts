@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { TokenRefusal } from '../../auth/refusal.ts';
 import { tooManyOperations } from '../too-many-operations.ts';
 
-/** Why a request is not executed: an error, and the status and headers that it is answered with. */
+/** Why a request is not executed: an error, and the status and headers of the response. */
 export interface Refusal {
   readonly status: number;
   readonly error: GraphQLError;
@@ -26,7 +26,7 @@ export const TOO_SLOW = refusal(
   'expected the body sooner, as other requests wait for its room, got a part of it',
 );
 
-/** For a client that does not read it any more. */
+/** For a client that no longer reads the response. */
 export const LEFT = refusal(499, 'CLIENT_CLOSED_REQUEST', 'The client has left.');
 
 export function podFull(message: string): Refusal {

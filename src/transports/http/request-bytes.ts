@@ -14,15 +14,15 @@ interface RequestBytesOptions {
   readonly metrics: Pick<Metrics, 'refused'>;
 }
 
-/** Bytes of memory that values take at most for each byte of their JSON: measured, 13 for `[],` and 21 for `{},`. */
+/** Most bytes of memory that values take for each byte of their JSON: measured, 13 for `[],` and 21 for `{},`. */
 const MEMORY_OF_JSON = 20;
 
-/** While other requests wait for room, a body may take so long, ms. */
+/** How long a body may take while other requests wait for room, ms. */
 const SLOW_MS = 5_000;
 
 const NO_ROOM = podFull('expected room for the values of the request in this process, got less');
 
-/** What requests hold of the process's budget of bytes, from before their bodies are read until they have been executed. */
+/** The bytes that requests take of the process's budget, from before their bodies are read until they have been executed. */
 export class RequestBytes {
   readonly #options: RequestBytesOptions;
 
@@ -64,7 +64,7 @@ export class RequestBytes {
   }
 
   /**
-   * Reserves what is kept of a request while it is executed: its values take more than its text. Documents are shared.
+   * Reserves the memory of a request while it is executed: its values take more than its text. Documents are shared.
    *
    * @param length of the text that the parameters were parsed from
    */

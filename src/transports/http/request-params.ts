@@ -2,14 +2,14 @@ import { parseRequestParams, type Request, type RequestParams, type Response } f
 import { namesDocument } from '../../executor/document-id.ts';
 import { isNestedDeeper, MAX_NESTING } from '../../support/json-nesting.ts';
 
-/** The parameters of a request, `documentId` of GraphQL over HTTP among them. */
+/** The parameters of a request, including `documentId` of GraphQL over HTTP. */
 export interface HttpParams extends RequestParams {
   readonly documentId?: unknown;
 }
 
 /**
- * Reads the body, or of a GET the URL, as graphql-http does, which knows no `documentId` and takes no request without
- * `query`: one that names a persisted document may leave that out.
+ * Reads the body, or the URL of a GET, as graphql-http does. But graphql-http knows no `documentId`, and demands `query`: a
+ * request that names a persisted document may leave it out here.
  *
  * @param body of a POST
  * @throws Error if it is no request
@@ -24,7 +24,7 @@ export async function parseHttpParams<Raw, Context>(
   let documentId: unknown;
   const params = await parseRequestParams({
     ...request,
-    // Called only if the content type is right, and in place: an error of JSON.parse becomes that of graphql-http.
+    // graphql-http calls it only if the content type is right, and turns an error of JSON.parse into its own.
     body: () => {
       const data = JSON.parse(body.toString()) as Record<string, unknown>;
       if (typeof data !== 'object' || data === null) return data;
@@ -41,7 +41,7 @@ async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<H
   for (const name of ['variables', 'extensions']) demandNesting(Buffer.from(search.get(name) ?? ''));
   const hasQuery = search.has('query');
   if (!hasQuery) search.set('query', '');
-  // Written again: graphql-http takes the URL to end at a second question mark.
+  // Writes the query again, as graphql-http ends the URL at a second question mark.
   const params = await parseRequestParams({ ...request, url: `?${search}` });
   if (!('query' in params)) return params;
   if (!hasQuery && !namesDocument({ documentId, extensions: params.extensions }))
@@ -49,7 +49,7 @@ async function parseUrl<Raw, Context>(request: Request<Raw, Context>): Promise<H
   return { ...params, documentId };
 }
 
-/** Before it is parsed. */
+/** Checks the nesting before the text is parsed. */
 function demandNesting(json: Buffer): void {
   if (!isNestedDeeper(json, MAX_NESTING)) return;
   throw new Error(`expected JSON of at most ${MAX_NESTING} levels, got more`);

@@ -4,9 +4,9 @@ import { givenTrace } from '../../tracing/traceparent.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 
 /**
- * Has the span of a request be open while it is handled: it goes on with the trace of its client.
+ * Opens a span while a request is handled: it continues the trace of the client.
  *
- * @param handle gets undefined if it is not sampled
+ * @param handle gets undefined if the request is not sampled
  */
 export async function withRequestSpan<Response extends object>(
   tracing: Tracing | undefined,

@@ -24,7 +24,7 @@ interface InSession {
   readonly session?: { close(): void } | null;
 }
 
-/** The body of a response whose head has been sent, written past the response: in HTTP/1.1 in chunks, which all clients share. */
+/** The body of a response after its head was sent. It is written past the response object, in HTTP/1.1 in shared chunks. */
 export class ResponseSink extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
   readonly #response: ServerResponse;
@@ -69,7 +69,7 @@ export class ResponseSink extends DirectStream implements FrameSink {
     this.#response.end();
   }
 
-  /** Likewise, with its connection: what the client asks for next comes on another one, which may lead to another pod. */
+  /** Also ends the connection: the client's next request comes on another one, which may lead to another pod. */
   endConnection(text: string): void {
     if (!this.open) return;
     this.end(text);

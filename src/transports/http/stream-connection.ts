@@ -12,7 +12,7 @@ import { SendQueue, type SendQueueOwner, type SendQueueServices } from '../deliv
 import type { ResponseSink } from './response-sink.ts';
 import type { StreamWire } from './stream-wire.ts';
 
-/** What all of them have in common. */
+/** What all stream connections have in common. */
 export interface StreamServices {
   readonly connections: Connections;
   readonly flusher: SendQueueServices;
@@ -31,7 +31,7 @@ export class StreamSubscription extends ClientSubscription<StreamConnection> {
   }
 }
 
-/** The response to one request, whose body has the results of one subscription. */
+/** The response to one request. Its body has the results of one subscription. */
 export class StreamConnection implements ClientConnection, SendQueueOwner {
   readonly sendQueue: SendQueue;
   readonly id: string;
@@ -50,7 +50,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
   #subscription: ClientSubscription | undefined;
 
   /**
-   * @param tally counts the connection already; undefined if nothing identifies the viewer
+   * @param tally counts this connection already; undefined if nothing identifies the viewer
    * @param address of the client; undefined if it is not known
    */
   constructor(
@@ -90,7 +90,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.#viewer = viewer;
   }
 
-  /** The client can't send another one on this connection: it connects again once it has been closed. */
+  /** Does nothing: the client can't send another token on this connection. It reconnects after the close. */
   tokenExpires(): void {}
 
   joined(subscription: ClientSubscription): void {
@@ -108,7 +108,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.#services.connections.reconnect(this);
   }
 
-  /** The operation is over, behind all that was delivered. */
+  /** The operation is over: the end is sent after everything that was delivered. */
   completed(errors: readonly GraphQLError[]): void {
     if (!this.open) return;
     this.sendQueue.finish();
@@ -121,7 +121,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.sendQueue.finish();
     this.#services.connections.closes(disconnect);
     this.#sink.endConnection(this.#wire.closing(disconnect));
-    // The client may never read that. Not within this call, which may be the hub's, as it delivers to a group.
+    // Not on close, as the client may never read. Not in this call: the hub may be delivering to a group.
     setImmediate(() => this.#subscription?.end([]));
   }
 
@@ -138,7 +138,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
     this.#sink.destroy();
   }
 
-  /** A client that has gone is found by what is sent: TCP gives up after a while. */
+  /** Sending shows whether the client has gone: TCP gives up after a while. */
   checkHeartbeat(): void {
     if (this.open && this.sendQueue.waitingBytes === 0) this.sendQueue.send(this.#wire.heartbeat);
   }
@@ -146,7 +146,7 @@ export class StreamConnection implements ClientConnection, SendQueueOwner {
   /** The response has been sent, or its client has gone. */
   onClose(): void {
     const { connections } = this.#services;
-    // First, so that it finds the connection closed.
+    // First, so that the subscription finds the connection closed.
     this.#sink.close();
     this.#subscription?.end([]);
     connections.forget(this);

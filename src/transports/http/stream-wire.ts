@@ -4,16 +4,16 @@ import type { FrameFormat } from '../delivery/frame-format.ts';
 
 /** What the results of a subscription look like in the body of an HTTP response. All of it is text in UTF-8. */
 export interface StreamWire {
-  /** What operators know it by. */
+  /** The name that operators see. */
   readonly name: string;
   readonly contentType: string;
   /** The format of the results of events. */
   readonly format: FrameFormat;
   /** What the body begins with. */
   opening(): string;
-  /** Sent when nothing else is, so that no proxy takes the connection for idle. */
+  /** Sent when nothing else is sent, so that no proxy considers the connection idle. */
   readonly heartbeat: string;
-  /** A result that is no event's: of a query, or errors of a subscription that has ended. */
+  /** A result that belongs to no event: of a query, or the errors that a subscription ended with. */
   result(json: string): string;
   /** The operation has ended. */
   readonly completed: string;
@@ -26,7 +26,7 @@ export function streamHeaders({ contentType }: StreamWire): OutgoingHttpHeaders 
   return {
     'content-type': contentType,
     'cache-control': 'no-store, no-transform',
-    // Or nginx would keep the results until it has many.
+    // Otherwise nginx would buffer the results until it has many.
     'x-accel-buffering': 'no',
   };
 }

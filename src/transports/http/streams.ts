@@ -10,7 +10,7 @@ import { ResponseSink } from './response-sink.ts';
 import { StreamConnection, StreamSubscription, type StreamServices } from './stream-connection.ts';
 import { streamHeaders, type StreamWire } from './stream-wire.ts';
 
-/** A subscription that a request asks for, of a client that may have it. */
+/** A subscription requested by a client that is allowed to have it. */
 export interface RequestedSubscription {
   readonly wire: StreamWire;
   readonly operation: Operation;
@@ -22,7 +22,7 @@ export interface RequestedSubscription {
   readonly address: string | undefined;
 }
 
-/** Why there is no stream: a response of its own. */
+/** Why there is no stream; sent as a response. */
 export interface StreamRefusal {
   readonly status: number;
   readonly code: string;
@@ -47,7 +47,7 @@ export class Streams {
    * Responds with the results of a subscription.
    *
    * @param body what the response is written to: its socket, or in HTTP/2 its stream
-   * @returns why it does not; nothing has been sent then
+   * @returns why it can't; in that case nothing has been sent
    */
   open(requested: RequestedSubscription, response: ServerResponse, body: Duplex): StreamRefusal | undefined {
     const { connections, metrics } = this.#options;

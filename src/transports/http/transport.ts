@@ -27,9 +27,9 @@ import type { WaitingRequests } from './waiting-requests.ts';
 
 /** Says who has sent a request. */
 export interface Identifier {
-  /** @returns with null as the viewer, or a refusal, if it is not let in */
+  /** @returns the identity; it has null as the viewer, or is a refusal, if the client is not let in */
   identify(params: Readonly<Record<string, unknown>>, request: RequestHead): Promise<Identity | TokenRefusal>;
-  /** Why a client that was identified in an earlier turn is refused after all. Without it, none is. */
+  /** Why a client that was identified in an earlier turn is refused after all. Absent: no client is. */
   refusalOf?(identity: Identity): TokenRefusal | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface HttpTransportOptions {
   readonly turns: Pick<Turns, 'run' | 'leave' | 'of' | 'countUnmeasured'>;
   readonly waiting: Pick<WaitingRequests, 'enter' | 'leave'>;
   readonly bytes: Pick<RequestBytes, 'reserve' | 'read' | 'keep'>;
-  /** So many requests of one connection are executed at the same time: a client may send them without waiting for responses. */
+  /** Most requests of one connection that are executed at once: a client may send them without waiting for responses. */
   readonly maxOperations: number;
   readonly metrics: Pick<Metrics, 'refused'>;
   /** Undefined: no spans are recorded. */
@@ -53,15 +53,15 @@ interface Exchange {
   readonly accepted: Accepted;
   /** Undefined: it is not sampled. */
   readonly span: OpenSpan | undefined;
-  /** It counts as one that waits. */
+  /** It counts as a waiting request. */
   isWaiting?: boolean;
   identity?: Identity;
   reservation?: Reservation;
   /** The body of a POST, until it has been parsed. */
   body?: Buffer | undefined;
-  /** The document has been looked at: what is wrong is a result of it. */
+  /** The document has been looked at: errors from now on are its result. */
   isAnswered?: boolean;
-  /** It asks for the results of a subscription, and takes them in a response. */
+  /** Set if it asks for a subscription, and accepts the results in a response. */
   subscription?: RequestedSubscription;
   /** graphql-http writes its error in the media type that the client accepts, with a status of its own. */
   refusal?: Refusal;
@@ -70,7 +70,7 @@ interface Exchange {
 /** What graphql-http sends: a result, or errors of an operation that has not begun. */
 type Outcome = ExecutionResult | readonly GraphQLError[];
 
-/** A request that has been refused before it was looked at has these. */
+/** The parameters of a request that was refused before it was read. */
 const NO_PARAMS: HttpParams = { query: '' };
 
 const NO_SUBSCRIPTIONS = new GraphQLError(
@@ -88,7 +88,7 @@ export class HttpTransport {
   readonly #options: HttpTransportOptions;
   readonly #handle: Handler<RequestHead, Exchange>;
   readonly open: OpenRequests;
-  /** Queries by connection, as long as they are executed or wait for that. */
+  /** The number of queries of each connection that are executed, or wait for it. */
   readonly #executed = new WeakMap<object, number>();
 
   constructor(options: HttpTransportOptions) {
@@ -117,7 +117,7 @@ export class HttpTransport {
   }
 
   /**
-   * @param readBody reads the body of a POST, within its bound; undefined: a GET, whose URL has the query
+   * @param readBody reads the body of a POST, within its bound; undefined for a GET, which has the query in its URL
    * @returns a response, or the subscription whose results are to be the response
    */
   respond(
@@ -139,7 +139,7 @@ export class HttpTransport {
     });
   }
 
-  /** @returns why it is not looked at: a refused client neither learns names from errors, nor takes memory or time */
+  /** @returns why the request is not read: a refused client learns no names from errors, and takes no memory or time */
   async #refusal(
     exchange: Exchange,
     request: RequestHead,
@@ -151,7 +151,7 @@ export class HttpTransport {
     const full = waiting.enter(connection, address);
     if (full !== undefined) return full;
     exchange.isWaiting = true;
-    // One that is refused takes its part of the share, too: verifying its token costs more than most queries do.
+    // A refused request uses its part of the share, too: verifying its token costs more than most queries.
     const identity = await inTurn(turns, client, owner.secondsOfRequest, () => {
       turns.countUnmeasured();
       return authenticator.identify({}, request);
@@ -181,7 +181,7 @@ export class HttpTransport {
       method,
       url: request.url,
       headers: {
-        // graphql-http knows none of the types that streams have.
+        // graphql-http does not know the media types of streams.
         get: (name) =>
           name === 'accept' && only !== undefined ? TAKEN : (request.headers[name]?.toString() ?? null),
       },
@@ -199,7 +199,7 @@ export class HttpTransport {
     return { status, headers: { ...init.headers, ...headers }, body: text };
   }
 
-  /** It has been parsed. */
+  /** The request has been parsed: reserves bytes for its values. */
   #keep(exchange: Exchange, { url }: RequestHead, params: RequestParams): void {
     const { reservation, body } = exchange;
     exchange.body = undefined;
@@ -269,7 +269,7 @@ export class HttpTransport {
       outcome instanceof PendingQuery
         ? await this.#counted(connection, open.resultOf(outcome, signal))
         : outcome;
-    // A result without data never began to execute: graphql-http picks another status for that, given the errors alone.
+    // Without data, the execution never began: graphql-http picks another status if it gets only the errors.
     return result === undefined || 'data' in result ? result : (result.errors ?? []);
   }
 }
@@ -279,7 +279,7 @@ function refuse(exchange: Exchange, refusal: Refusal): Outcome {
   return [refusal.error];
 }
 
-/** A browser's EventSource that connects again tells the last id that it has got, which is a cursor. */
+/** A browser's EventSource that reconnects sends the last id that it got, which is a cursor. */
 function extensionsOf(
   { extensions }: RequestParams,
   { headers }: RequestHead,

@@ -3,23 +3,23 @@ import { beyondShareText, ClientShares } from '../../support/client-shares.ts';
 import { podFull, tooMany, type Refusal } from './refusals.ts';
 
 interface WaitingRequestsOptions {
-  /** So many requests of all connections together may wait. */
+  /** Most waiting requests of all connections together. */
   readonly most: number;
   readonly mostOfConnection: number;
   readonly metrics: Pick<Metrics, 'refused'>;
 }
 
-/** More than one request a connection may have as long as it has less than such a part of the places that are left. */
+/** A connection may have more than one request only if it has fewer than one SHARES-th of the places left. */
 const SHARES = 10;
 
 /**
- * Bounds the requests that have come and are not executed yet: their clients are being identified, or they wait for room
- * for their bodies, or for their turn. As places become few a connection may have fewer, so that some are left for those
- * that come with their first request.
+ * Limits the requests that have come and are not executed yet: their clients are being identified, or they wait for room
+ * for their bodies, or for their turn. When few places are left, each connection may have fewer, so that some are left for
+ * connections with a first request.
  */
 export class WaitingRequests {
   readonly #options: WaitingRequestsOptions;
-  /** By connection, of those that have any. */
+  /** By connection; only connections with waiting requests. */
   readonly #counts = new Map<object, number>();
   readonly #shares = new ClientShares();
   #size = 0;

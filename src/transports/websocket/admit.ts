@@ -7,7 +7,7 @@ import type { ConnectionServices } from './connection-services.ts';
 
 /** The part of a connection that changes when its client is let in. */
 interface Admitted extends ClientConnection {
-  /** What its viewer has open; undefined if nothing identifies it. */
+  /** Sets the tally of its viewer; undefined if nothing identifies the viewer. */
   countAs(tally: ViewerTally | undefined): void;
 }
 
@@ -32,7 +32,7 @@ export async function admit(
     sessions === undefined ? viewer !== null : await sessions.admit(connection, params, request);
   handshakes.delete(connection);
   if (!isKnown) return false;
-  // It may have closed meanwhile, and would be counted for ever.
+  // If it has closed meanwhile, it must not be counted: it would stay counted for ever.
   const tally = connection.open ? viewers.enter(connection.viewer) : undefined;
   if (tally === false) {
     metrics.refused('connections_of_viewer');

@@ -3,16 +3,16 @@ import type { RawData } from 'ws';
 import { isNestedDeeper, MAX_NESTING } from '../../support/json-nesting.ts';
 import { DISCONNECTS, type Disconnect } from '../connections/disconnect.ts';
 
-/** A message of graphql-transport-ws, as far as it has been looked at: an object with a type that clients send. */
+/** A message of graphql-transport-ws. Only this much is checked: it is an object with a type that clients send. */
 export type ClientMessage = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** What a client may send. graphql-ws throws on the types that only a server sends. */
 const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * A binary frame is as good as a text frame if it holds text, as for the server of graphql-ws.
+ * Parses a message. A binary frame with text counts as a text frame, as in the server of graphql-ws.
  *
- * @returns for anything else, why the connection is to be closed
+ * @returns the message, or why the connection has to be closed
  */
 export function parseClientMessage(data: RawData, isBinary: boolean): ClientMessage | Disconnect {
   return parseMessage(data, isBinary, TYPES);
@@ -45,7 +45,7 @@ function isClientMessage(message: unknown, types: ReadonlySet<unknown>): message
   return typeof message === 'object' && message !== null && types.has((message as { type?: unknown }).type);
 }
 
-/** Tells a client that an operation has failed by a fault of the gateway or the graph. */
+/** The message that an operation has failed through a fault of the gateway or the graph. */
 export function failureOf(id: string): string {
   return JSON.stringify({ id, type: 'error', payload: [{ message: 'Internal server error' }] });
 }

@@ -24,8 +24,8 @@ import type { ViewerTally } from '../connections/viewers.ts';
 type MessageHandler = Parameters<ProtocolSocket['onMessage']>[0];
 
 /**
- * One WebSocket: the socket that graphql-ws speaks the protocol over, and the send queue that the hub's results go into.
- * Messages of graphql-ws (`complete`, `error`, `pong`) are sent behind them.
+ * One WebSocket: the socket over which graphql-ws speaks the protocol, and the send queue for the hub's results. Messages
+ * of graphql-ws (`complete`, `error`, `pong`) are sent after the queued results.
  */
 export class Connection
   implements
@@ -82,7 +82,7 @@ export class Connection
     connections.handshakes.add(this);
   }
 
-  /** The protocol, chosen as by graphql-ws, which closes the connection if the client has offered no other. */
+  /** The protocol for graphql-ws, which closes the connection if it is empty: the client offered no supported one. */
   get protocol(): string {
     return this.#socket.webSocket.protocol === '' ? '' : GRAPHQL_TRANSPORT_WS_PROTOCOL;
   }
@@ -147,7 +147,7 @@ export class Connection
     this.#handle = handler;
   }
 
-  /** Sends a message of graphql-ws, behind the results that the hub has delivered. */
+  /** Sends a message of graphql-ws, after the results that the hub has delivered. */
   send(text: string): void {
     for (const sent of this.#subprotocol.sent(text)) this.sendQueue.send(sent);
     for (const message of this.#subprotocol.released()) this.#take(message);
@@ -162,15 +162,15 @@ export class Connection
     if (!this.#socket.open) return;
     this.sendQueue.finish();
     for (const text of this.#subprotocol.closing({ reason })) this.#socket.send(text);
-    // A socket that is not read would not see the client's answer to the close frame.
+    // Reads the socket again: otherwise the client's answer to the close frame would not be seen.
     this.#services.rate.forget(this);
     this.#services.connections.closes({ code, label });
     this.#socket.webSocket.close(code, reason);
-    // The client may not answer. Not in this call, which may be the hub's, as it delivers to a group.
+    // Does not wait for the client, which may not answer. Not in this call: the hub may be delivering to a group.
     setImmediate(() => this.#endOperations(code, reason));
   }
 
-  /** ws does not take what comes, and reads no more. A message that is too large is not read, so that its id is not known. */
+  /** ws refuses what has come, and reads no more. It does not read a message that is too large, so the id is unknown. */
   endRefused(refused: Disconnect): void {
     const { maxPayloadBytes } = this.#services;
     const reason =
@@ -184,7 +184,7 @@ export class Connection
     cutOff(this, DISCONNECTS.tooSlow);
   }
 
-  /** The pod needs the memory of what waits for this client. */
+  /** The pod needs the memory of the results that wait for this client. */
   shed(): void {
     this.sendQueue.drop();
     cutOff(this, DISCONNECTS.pressure);
@@ -217,7 +217,7 @@ export class Connection
   /** Pings the client, or terminates the connection if the last ping was not answered. */
   checkHeartbeat(): void {
     if (!this.#alive) {
-      // The pong of a socket that is not read is behind what it has sent.
+      // While the socket is not read, the pong waits behind the client's messages.
       if (this.#services.rate.holds(this)) this.overrun();
       else this.terminate();
       return;
@@ -228,7 +228,7 @@ export class Connection
     if (this.#subprotocol.heartbeat !== undefined) this.sendQueue.send(this.#subprotocol.heartbeat);
   }
 
-  /** Answers a ping frame. ws would do it by itself, with a function for each socket. (graphql-ws calls `onPing` of its own.) */
+  /** Answers a ping frame. ws could do it, but with a function for each socket. (`onPing` is called by graphql-ws.) */
   onPingFrame(data: Buffer): void {
     if (!this.#socket.takesFrame()) return;
     this.#services.rate.message(this, () => {
@@ -238,7 +238,7 @@ export class Connection
     });
   }
 
-  /** One that no ping has asked for is a message like others, though nothing answers it. */
+  /** A pong that answers no ping counts as a message, though it gets no answer. */
   onPongFrame(): void {
     if (this.#socket.takesFrame() && this.#alive) this.#services.rate.message(this, () => 'pong');
     this.#alive = true;
@@ -254,7 +254,7 @@ export class Connection
     this.#services.rate.message(this, () => this.#handleMessage(data, isBinary));
   }
 
-  /** Stops reading, since messages wait for their turn. */
+  /** Stops reading, as messages wait for their turn. */
   hold(): void {
     this.#services.metrics.heldConnections.inc();
     this.#socket.webSocket.pause();
@@ -307,7 +307,7 @@ export class Connection
     this.#closed(code, reason).catch((error: unknown) => this.failed(error));
   }
 
-  /** @param id of the operation that has failed, so that the others go on: its result is no JSON, say */
+  /** @param id of the operation that has failed, for example because its result is not JSON: the other operations go on */
   failed(error: unknown, id?: string, isOver = false): void {
     const failed = id === undefined ? 'a connection failed' : 'an operation failed';
     this.#services.log.error({ err: error }, failed);

@@ -1,8 +1,8 @@
 import type { FramedResult, FrameFormat } from '../delivery/frame-format.ts';
 
 /**
- * A `next` message of graphql-transport-ws as one WebSocket frame. All but the id is the same for all subscribers whose
- * ids have the same length:
+ * A `next` message of graphql-transport-ws as one WebSocket frame. Except for the id, it is the same for all subscribers
+ * with ids of the same length:
  *
  *     ┌────────┬────────────┬──────────────┬─────────┬────┬─────────────────┐
  *     │ header │ {"payload":│ {"data":{…}} │ ,"id":" │ id │ ","type":"next"}│
@@ -23,8 +23,8 @@ const PRINTABLE_ASCII = /^[ !#-[\]-~]*$/;
 const NOT_ASCII = /[^ -~]/g;
 
 /**
- * An id as it stands between the quotes, in ASCII only: then it has as many bytes as characters. It is the same string
- * where nothing needs to be escaped, so that keeping it costs nothing.
+ * An id as written between the quotes, in ASCII only, so it has as many bytes as characters. If nothing needs escaping, it
+ * is the same string, which costs no memory.
  */
 export function idText(id: string): string {
   if (PRINTABLE_ASCII.test(id)) return id;
@@ -33,7 +33,7 @@ export function idText(id: string): string {
     .replace(NOT_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The frames of one subprotocol, which has a type of message for results. */
+/** The frames of one subprotocol; the type is that of its messages for results. */
 class MessageFrames implements FrameFormat {
   readonly #afterId: Buffer;
   /** The bytes of a message without the result and the id. */

@@ -16,7 +16,7 @@ interface ServerMessage {
 
 const KEEP_ALIVE = '{"type":"ka"}';
 
-/** Operations that may wait for the acknowledgement: clients send the first ones behind `connection_init`. */
+/** Most operations that wait for the acknowledgement: clients send the first ones right after `connection_init`. */
 const MAX_HELD = 100;
 
 const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'start', 'stop', 'connection_terminate']);
@@ -29,8 +29,8 @@ const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'start', 'stop',
  *     ka                      –
  *     connection_error        (the close frame)
  *
- * A `start` does not wait for `connection_ack`, and one with an id that is in use takes the place of the operation that
- * has it.
+ * Clients send `start` without waiting for `connection_ack`. A `start` whose id is in use replaces the operation with this
+ * id.
  */
 export class LegacySubprotocol implements Subprotocol {
   readonly format = DATA_FRAMES;
@@ -67,7 +67,7 @@ export class LegacySubprotocol implements Subprotocol {
         this.#open.delete(id);
         return [text];
       default:
-        // It has neither ping nor pong.
+        // This subprotocol has neither ping nor pong.
         return [];
     }
   }
@@ -103,7 +103,7 @@ export class LegacySubprotocol implements Subprotocol {
   }
 }
 
-/** Clients expect one error; that of subscriptions-transport-ws takes the list, too. */
+/** Clients expect one error; the client of subscriptions-transport-ws also accepts the list. */
 function legacyError(errors: unknown): unknown {
   const [first] = Array.isArray(errors) ? (errors as unknown[]) : [];
   return typeof first === 'object' ? { ...first, errors } : errors;

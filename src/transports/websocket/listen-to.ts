@@ -21,8 +21,8 @@ const REFUSED_BY_WS: ReadonlyMap<number | undefined, Disconnect> = new Map(
 );
 
 /**
- * ws closes by itself, with a code alone, where it does not take what comes: the connection closes in its place, and tells why.
- * A socket that is being closed is left to ws, which then waits for no answer to its close frame.
+ * If ws refuses what comes, it closes by itself, with only a code: the connection closes instead, and gives a reason. A
+ * socket that is being closed is left to ws, which then does not wait for an answer to its close frame.
  */
 export class GatewayWebSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
@@ -33,11 +33,11 @@ export class GatewayWebSocket extends WebSocket {
   }
 }
 
-/** Hands over to the connection what comes over its WebSocket. */
+/** Passes everything that comes over a WebSocket to its connection. */
 export function listenTo(webSocket: WebSocket, stream: Duplex, connection: Connection): void {
   (webSocket as OwnedWebSocket)[CONNECTION] = connection;
   (stream as OwnedStream)[CONNECTION] = connection;
-  // Called behind ws's own listener.
+  // Called after ws's own listener.
   stream.on('data', onData);
   webSocket.on('message', onMessage);
   webSocket.on('ping', onPing);

@@ -1,7 +1,7 @@
 import type { OwnTurns, Turns, TurnTaker } from '../../support/turns.ts';
 
 /**
- * Messages of one connection that may wait. A socket that is not read any more still hands over what has been received,
+ * Most waiting messages of one connection. A socket that is no longer read still hands over the bytes that it has received,
  * up to 64 KB.
  */
 const MAX_WAITING = 500;
@@ -9,7 +9,7 @@ const MAX_WAITING = 500;
 /** Bounds what each connection may send: in messages, in subscriptions and queries, and in time of the event loop. */
 export class MessageRate {
   readonly #turns: Turns;
-  /** What one takes of a connection's share, in seconds. */
+  /** The part of a connection's share that one message takes, in seconds. */
   readonly #message: number;
   readonly #subscribe: number;
 
@@ -25,7 +25,7 @@ export class MessageRate {
     this.#turns.run(connection, job, MAX_WAITING);
   }
 
-  /** Resolves to what `execute` gives; stays pending if the connection is closed before its turn. */
+  /** Resolves to the result of `execute`; stays pending if the connection is closed before its turn. */
   inTurn<T>(connection: TurnTaker, execute: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#turns.run(connection, () => {

@@ -6,23 +6,23 @@ import type { PodTally, ViewerTally } from '../connections/viewers.ts';
 export interface OperationsOwner {
   /** See CappedConnection. */
   readonly client: string | undefined;
-  /** Hands a message to graphql-ws. Resolves when that is done with it: for `subscribe`, with its operation. */
+  /** Hands a message to graphql-ws. Resolves when graphql-ws is done with it: for `subscribe`, with the operation. */
   handOver(message: ClientMessage): Promise<void> | undefined;
-  /** Has a job run within the connection's share of the event loop. */
+  /** Runs a job within the connection's share of the event loop. */
   inTurn(job: () => void): void;
   /**
-   * @param id of the operation that has failed; undefined: another message has
+   * @param id of the operation that has failed; undefined: another message failed
    * @param isOver the client expects no more of the operation
    */
   failed(error: unknown, id: string | undefined, isOver: boolean): void;
 }
 
 /**
- * The ids of one connection's operations that are open to the client; and how many they are, for the process and the
+ * The ids of one connection's operations that the client considers open. It also counts them for the process and the
  * viewer.
  *
- * graphql-ws finds operations by their ids, and is done with one later than the client: an operation whose id the client
- * uses again meanwhile would be taken for the one before it. Its `subscribe` counts, but waits here:
+ * graphql-ws finds operations by their ids, and is done with an operation later than the client. If the client reuses the
+ * id meanwhile, graphql-ws would confuse the two operations. So the new `subscribe` counts, but waits here:
  *
  *     subscribe ──► open ──► done
  *                    └─ over: `complete`, or refused ──► ending ──► done
@@ -31,9 +31,9 @@ export interface OperationsOwner {
 export class OpenOperations extends SmallSet {
   readonly #owner: OperationsOwner;
   readonly #process: Pick<PodTally, 'count'>;
-  /** Ids with which graphql-ws is not done, though they are over, each with the `subscribe` that waits for that. */
+  /** Ids that are over, but with which graphql-ws is not done yet, each with the `subscribe` that waits for it. */
   #ending: Map<string, ClientMessage | undefined> | undefined;
-  /** Undefined while no viewer is known, or for one that nothing identifies. */
+  /** Undefined while no viewer is known, or if nothing identifies it. */
   viewer: ViewerTally | undefined;
 
   constructor(owner: OperationsOwner, process: Pick<PodTally, 'count'>) {
@@ -58,14 +58,14 @@ export class OpenOperations extends SmallSet {
     return true;
   }
 
-  /** The client expects no more of an operation, so it counts no more; one that waits does not begin. */
+  /** The client expects no more of an operation, so it no longer counts; if it waits, it does not begin. */
   over(id: string): void {
     if (!this.#remove(id)) return;
     this.#ending ??= new Map();
     this.#ending.set(id, undefined);
   }
 
-  /** Whether the client expects no more of the operation that graphql-ws has of this id: the next one waits till then. */
+  /** Whether an operation of this id is over for the client, but not yet for graphql-ws: the next one waits until then. */
   isOver(id: string): boolean {
     return this.#ending?.has(id) === true;
   }
@@ -87,7 +87,7 @@ export class OpenOperations extends SmallSet {
   #done(id: string | undefined, error: unknown): void {
     const isOver = id !== undefined && this.isOver(id);
     if (error !== undefined) this.#owner.failed(error, id, isOver);
-    // In its turn, which counts the time that the next operation of this id takes. That may be over by then, too.
+    // In a turn, so that the next operation's time counts. That operation may be over by then, too.
     if (isOver) this.#owner.inTurn(() => this.#beginNext(id));
     else if (id !== undefined) this.#remove(id);
   }
@@ -99,7 +99,7 @@ export class OpenOperations extends SmallSet {
     if (next !== undefined) this.#handOver(next, id);
   }
 
-  /** @returns false if it is not open: of a connection that has closed, none is */
+  /** @returns false if it is not open; after the connection has closed, none is */
   #remove(id: string): boolean {
     if (!this.has(id)) return false;
     this.delete(id);

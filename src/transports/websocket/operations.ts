@@ -19,7 +19,7 @@ import { WebSocketQuery } from './query.ts';
 import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
 import { WebSocketSubscription } from './subscription.ts';
 
-/** Options that depend on the graph are read for each operation, in one turn: they are replaced with it. */
+/** Options that depend on the graph are read for each operation, in one turn: a new graph replaces them. */
 export interface OperationOptions {
   readonly schema: GraphQLSchema;
   readonly admission: Pick<OperationAdmission, 'prepare'>;
@@ -31,20 +31,20 @@ export interface OperationOptions {
   readonly connections: Pick<Connections, 'sessions'>;
 }
 
-/** A query or mutation over WebSocket, in the form of what graphql-ws hands to `execute`. */
+/** A query or mutation over WebSocket, in the form that graphql-ws hands to `execute`. */
 interface QueryArgs extends ExecutionArgs {
   readonly connection: Connection;
   readonly id: string;
   readonly operation: Operation;
   readonly document: DocumentNode;
-  /** The queries of the graph that the operation is valid for: another one may be in force when its turn comes. */
+  /** The queries of the graph for which the operation is valid: another graph may be in force when its turn comes. */
   readonly queries: OperationOptions['queries'];
 }
 
-/** graphql-ws sends nothing of it. */
+/** A result of which graphql-ws sends nothing. */
 const NOT_EXECUTED: ExecutionResult = {};
 
-/** The GraphQL operations of all connections, as graphql-ws has them begun: its hooks. */
+/** The hooks of graphql-ws, which begin the GraphQL operations of all connections. */
 export class Operations {
   readonly #options: OperationOptions;
 
@@ -63,15 +63,15 @@ export class Operations {
     payload: SubscribePayload,
   ): ExecutionArgs | readonly GraphQLError[] {
     const begun = this.#started(connection, id, payload);
-    // At once: messages that have come with this one are handled before graphql-ws has told the client.
+    // Now: messages that came with this one are handled before graphql-ws has told the client.
     if (Array.isArray(begun)) connection.openOperations.over(id);
     return begun;
   }
 
   /**
    * The hook `execute`, for queries and mutations: pipelined ones take turns, as messages do. One that the client has
-   * completed meanwhile counts no more, so it must not begin, or any number would be executed at once; nor must one of a
-   * viewer that is revoked.
+   * completed meanwhile no longer counts, so it must not begin: otherwise any number could run at once. Operations of a
+   * revoked viewer must not begin either.
    */
   execute(args: ExecutionArgs): Promise<ExecutionResult | WebSocketQuery> {
     const { connection, id } = args as QueryArgs;
@@ -142,7 +142,7 @@ export class Operations {
     const { resume } = extensions;
     const errors = subscriptions.join(subscription, operation, variables, resume, connection);
     if (errors !== undefined) return errors;
-    // graphql-ws holds on to the message for as long as the subscription lives: let it hold what all share.
+    // graphql-ws keeps the message as long as the subscription lives: let it keep objects that all share.
     Object.assign(payload, { query: operation.query, variables: subscription.group?.plan.variables });
     if (payload.extensions !== undefined) Object.assign(payload, { extensions: undefined });
     if ('documentId' in payload) Object.assign(payload, { documentId: undefined });

@@ -4,7 +4,7 @@ import type { PendingQuery } from '../../context/pending-query.ts';
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * A query or mutation on a WebSocket that is not over at once: to graphql-ws an iterable of one result. It calls
+ * A query or mutation on a WebSocket that is not over at once: for graphql-ws, an iterable of one result. graphql-ws calls
  * `return` when the client sends `complete`, or its socket is closed.
  */
 export class WebSocketQuery implements AsyncIterableIterator<ExecutionResult, undefined> {

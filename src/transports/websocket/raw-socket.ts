@@ -13,7 +13,7 @@ interface Internals {
   readonly _receiver?: Receiver | null;
 }
 
-/** ws's Sender. Its state is 0 as long as all that it was given has gone to the stream. */
+/** ws's Sender. Its state is 0 while everything that it got has gone to the stream. */
 interface Sender {
   readonly _state?: unknown;
 }
@@ -27,22 +27,22 @@ interface Receiver {
 
 const BYTES = { binary: false };
 
-/** So many messages behind the end of a connection end its socket at once: as many as may wait of one that is open. */
+/** So many frames after a connection's end terminate its socket: as many messages may wait on an open connection. */
 const MAX_DROPPED = 500;
 
 /**
- * A WebSocket whose ready-made frames are written past ws: all that the gateway relies on in ws beyond its documentation is
- * in this file.
+ * A WebSocket: the gateway writes ready-made frames past ws. This file has all that the gateway uses of ws beyond its
+ * documentation.
  *
- * Frames that ws makes (`send`, `ping`, `pong`, `close`) go to the same stream within the call, unless ws compresses
- * or reads a Blob: it then queues them. So order holds as long as ws has nothing queued. Where a version of ws keeps
- * none of this, each message goes through `send`.
+ * Frames that ws makes (`send`, `ping`, `pong`, `close`) go to the same stream within the call, unless ws compresses or
+ * reads a Blob: it then queues them. So the order holds as long as ws has nothing queued. With a version of ws that lacks
+ * these properties, each message goes through `send`.
  */
 export class RawSocket extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
   readonly webSocket: WebSocket;
   readonly #sender: Sender | undefined;
-  /** Frames that have come since it is being closed. */
+  /** Frames that came while the socket was being closed. */
   #dropped = 0;
 
   constructor(webSocket: WebSocket, stream: Duplex, format: FrameFormat) {
@@ -62,7 +62,7 @@ export class RawSocket extends DirectStream implements FrameSink {
     return this.webSocket.bufferedAmount;
   }
 
-  /** Bytes of a message of which only a part has come. */
+  /** Bytes of a message that has come only in part. */
   get unfinishedBytes(): number {
     const { _receiver: receiver } = this.webSocket as Internals;
     const { _bufferedBytes: frame = 0, _messageLength: message = 0 } = receiver ?? {};
@@ -70,9 +70,9 @@ export class RawSocket extends DirectStream implements FrameSink {
   }
 
   /**
-   * To be asked of each frame, while ws hands it over. A socket that is being closed is read on, since its answer to the
-   * close frame comes behind what its client had sent before. Past so many frames it is not, nor is the rest of what has been
-   * read: 64 KB of pings took 50 ms.
+   * Call this for each frame, while ws hands it over. A socket that is being closed is still read, as its answer to the
+   * close frame comes after earlier messages of the client. After MAX_DROPPED frames reading stops, and the rest of the
+   * bytes is dropped: 64 KB of pings took 50 ms.
    */
   takesFrame(): boolean {
     if (this.open) return true;
@@ -111,7 +111,7 @@ export class RawSocket extends DirectStream implements FrameSink {
     this.write(frame, frame.length);
   }
 
-  /** Whether bytes written to the stream now are behind all that ws has been given to send. */
+  /** Whether bytes that are written to the stream now come after everything that ws has to send. */
   get isDirect(): boolean {
     const { _state: state } = this.#sender ?? {};
     return state === 0;

@@ -18,7 +18,7 @@ const TRANSPORT_WS: Subprotocol = {
   heartbeat: undefined,
 };
 
-/** The subprotocol of a connection to which a client has offered these; false: it has offered none that is spoken. */
+/** Chooses one of the subprotocols that a client has offered; false: none of them is supported. */
 export function chosenProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL)) return GRAPHQL_TRANSPORT_WS_PROTOCOL;
   return offered.has(LEGACY_PROTOCOL) && LEGACY_PROTOCOL;

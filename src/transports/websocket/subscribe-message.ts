@@ -1,7 +1,7 @@
 import { namesDocument } from '../../executor/document-id.ts';
 
 /**
- * graphql-ws takes a `subscribe` only with a text in `query`. A message that names a persisted document needs none: it
+ * graphql-ws accepts a `subscribe` only with a text in `query`. A message that names a persisted document needs no text: it
  * gets an empty one before graphql-ws sees it.
  */
 export function withQueryText(message: Readonly<Record<string, unknown>>): unknown {

@@ -17,11 +17,11 @@ export interface WebSocketSubscriptionOwner extends SubscriptionOwner {
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * One subscription on one WebSocket: to the hub a Subscriber, to graphql-ws the arguments of an execution and the
- * iterable that it results in. One object for all three, since each waiting subscriber has one.
+ * One subscription on one WebSocket: for the hub a Subscriber, for graphql-ws the arguments of an execution and the
+ * iterable that is its result. One object for all three, as each waiting subscriber has one.
  *
- * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending
- * until the subscription ends.
+ * As an iterable it yields nothing: the hub's results go to the socket past graphql-ws. Its only `next` stays pending until
+ * the subscription ends.
  */
 export class WebSocketSubscription
   extends ClientSubscription<WebSocketSubscriptionOwner>

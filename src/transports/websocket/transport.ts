@@ -27,19 +27,19 @@ interface WebSocketOptions extends OperationOptions {
   readonly flusher: Flusher;
   readonly metrics: Metrics;
   readonly maxPayloadBytes: number;
-  /** Bytes of messages of which only a part has come. */
+  /** Bytes of messages that have come only in part. */
   readonly messages: ByteSource;
   readonly bufferBytes: number;
   readonly initTimeoutMs: number;
 }
 
-/** Frames of one message. No client of GraphQL has more than one; each takes more memory than a byte that it may consist of. */
+/** Most frames of one message. GraphQL clients send one; each frame takes memory even if it has only one byte. */
 const MAX_FRAGMENTS = 256;
 
-/** A message comes in packets of so many bytes at least, on average: each that waits takes more memory than a few bytes. */
+/** Least average bytes of a message's packets: each waiting packet takes memory even if it has few bytes. */
 const LEAST_CHUNK_BYTES = 64;
 
-/** graphql-transport-ws over `ws`. graphql-ws keeps the protocol; results of subscriptions go past it. */
+/** graphql-transport-ws over `ws`. graphql-ws handles the protocol; results of subscriptions bypass it. */
 export class WebSocketTransport {
   readonly #webSockets: WebSocketServer;
   readonly #services: ConnectionServices<Connection>;
@@ -59,12 +59,12 @@ export class WebSocketTransport {
     const { connections, subscriptions, flusher, metrics, log, bufferBytes, rate, initTimeoutMs } = options;
     const operations = new Operations(options);
     const protocol = makeServer<Record<string, unknown> | undefined, Connection>({
-      // Its timers would be held by each connection: there is one for all instead.
+      // With its timers, each connection would hold one: here one serves all connections.
       connectionInitWaitTimeout: 0,
       // `false` closes with 4403.
       onConnect: (ctx) => {
         const { extra, connectionParams = {} } = ctx;
-        // graphql-ws would keep them, a token among them, for as long as the connection lives.
+        // graphql-ws would keep the parameters, including a token, as long as the connection lives.
         delete (ctx as { connectionParams?: unknown }).connectionParams;
         return extra.authenticate(connectionParams);
       },

@@ -10,8 +10,8 @@ interface Reader {
 }
 
 /**
- * Messages of clients of which only a part has come. A client is done with its own within milliseconds; where there is no
- * room for all of them, the one that has been at it for longest is closed.
+ * Messages that have come only in part. A client usually sends the rest within milliseconds; if there is no room for all
+ * such messages, the connection with the oldest one is closed.
  */
 export class UnfinishedMessages {
   readonly #held: HeldBytes<Reader>;

@@ -16,7 +16,7 @@ export async function fetchText(path) {
   throw new Refused(response.status, error ?? `status ${response.status}`);
 }
 
-/** @param parameters those that are undefined or empty are left out */
+/** @param parameters undefined and empty ones are left out */
 export async function fetchJson(path, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
   const query = new URLSearchParams(given);

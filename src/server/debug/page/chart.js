@@ -16,7 +16,7 @@ export class Chart {
   /** The point under the pointer. */
   #pointed;
 
-  /** @param longest ms that the x axis spans at most; it spans less while there are points for a shorter time only */
+  /** @param longest most ms on the x axis; fewer while the points cover a shorter time */
   constructor(panel, longest) {
     this.#panel = panel;
     this.#longest = longest;

@@ -1,6 +1,6 @@
-/* Runs in the browser: elements. Text goes in as text only, since clients have sent much of it. */
+/* Runs in the browser: elements. Text is inserted only as text, since much of it comes from clients. */
 
-/** @param properties of the element; `children` are elements or texts, and what is undefined is left out */
+/** @param properties of the element; `children` are elements or texts, undefined ones are left out */
 export function element(tag, { children = [], attributes = {}, ...properties } = {}) {
   const made = Object.assign(document.createElement(tag), properties);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -8,7 +8,7 @@ export function element(tag, { children = [], attributes = {}, ...properties } =
   return made;
 }
 
-/** Leaves the element alone if nothing has changed: what is selected in it stays so. */
+/** Leaves the element alone if nothing has changed, so that a selection in it stays. */
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }

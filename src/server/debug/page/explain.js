@@ -17,7 +17,7 @@ export class ExplainView {
   #state;
   #inputs = new Map();
   #answer = element('div', { className: 'answer', attributes: { role: 'status' } });
-  /** Of the question that has been asked last: it is not asked again until another one is, or the user asks. */
+  /** The last question: it is not asked again until there is another one, or the user asks again. */
   #asked = '';
   element;
 
@@ -99,8 +99,8 @@ export class ExplainView {
 }
 
 /**
- * @param worker of this pod, that has the connection
- * @param pods the ports at which this machine leads to the admin ports of other pods
+ * @param worker the worker of this pod that has the connection
+ * @param pods the ports of this machine that forward to the admin ports of other pods
  */
 async function ask(question, worker, pods) {
   const others = pods.split(/[\s,]+/).filter((port) => port !== '');

@@ -2,7 +2,7 @@
 import { element } from './elements.js';
 import { whole } from './format.js';
 
-/** What an operator is to make of it; the others say nothing either way. */
+/** How an operator should read an outcome; outcomes that are not listed are neutral. */
 const TONES = {
   'filtered out': 'meant',
   'other channel': 'meant',
@@ -23,7 +23,7 @@ const TONES = {
 
 /**
  * @param question that was asked
- * @param answers as `askPods` has given them
+ * @param answers in the form that `askPods` returns
  */
 export function explanations(question, { explanations: all, recordings, faults }) {
   return element('div', {

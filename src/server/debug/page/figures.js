@@ -48,7 +48,7 @@ function pressureText({ level, used }) {
 export class Figures {
   #entries;
 
-  /** @param hashOf of the state: where a link to a view leads */
+  /** @param hashOf of the state: the target of a link to a view */
   constructor(list, hashOf) {
     this.#entries = FIGURES.map((figure) => {
       const value = element('dd', { textContent: '–' });

@@ -9,7 +9,7 @@ export const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 }).f
 export const percent = (value) => `${Math.round(value * 100)} %`;
 export const perSecond = (value) => `${compact(value)}/s`;
 
-/** Of a time that something takes. */
+/** For a short duration. */
 export function seconds(value) {
   return value < 1 ? `${compact(value * 1000)} ms` : `${compact(value)} s`;
 }
@@ -18,7 +18,7 @@ export function milliseconds(value) {
   return value < 1_000 ? `${decimal(value)} ms` : duration(value / 1_000);
 }
 
-/** Of a time that may be long: its two largest units. */
+/** For a duration that may be long: its two largest units. */
 export function duration(value) {
   if (value < 60) return value < 10 ? `${decimal(value)} s` : `${Math.floor(value)} s`;
   const minutes = Math.floor(value / 60);

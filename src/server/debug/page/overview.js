@@ -5,12 +5,12 @@ import { quantile, rate } from './metrics.js';
 
 const SPAN_MS = 5 * 60_000;
 
-/** Delays are computed over so many readings, since there may be too few events between two. */
+/** Delays are computed over so many readings, since two readings may have too few events between them. */
 const DELAY_READINGS = 5;
 
 const DELAY = 'sluice_event_delay_seconds';
 
-/** `isShown`: undefined for a panel that always is. `values` gets the present reading, the previous one, and the one DELAY_READINGS before. */
+/** `isShown`: undefined if always shown. `values` gets this reading, the previous one, and the one DELAY_READINGS before. */
 const PANELS = [
   {
     title: 'Connections',
@@ -72,7 +72,7 @@ const PANELS = [
   },
 ];
 
-/** Takes readings while another view is looked at, too. */
+/** Takes readings even while the user looks at another view. */
 export class Overview {
   #readings = [];
   #panels = PANELS.map((panel) => ({ ...panel, chart: new Chart(panel, SPAN_MS), points: [] }));

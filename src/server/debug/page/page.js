@@ -48,7 +48,7 @@ workers.addEventListener('change', () => {
 show();
 await poller.now();
 
-/** A view's own parameters, though another one may be looked at when they change. */
+/** A view's own parameters: they may change while the user looks at another view. */
 function viewState(name) {
   return {
     get: (parameter) => (state.view === name ? state.get(parameter) : undefined),
@@ -99,7 +99,7 @@ async function refresh() {
   return failures.length === 0;
 }
 
-/** @returns why there are none */
+/** @returns why there are no metrics */
 async function metrics() {
   try {
     const text = await fetchText('../metrics');
@@ -123,7 +123,7 @@ async function processState() {
   }
 }
 
-/** Which processes can be looked at: the choice is there only where there are several. */
+/** Shows which processes can be chosen: the choice appears only if there are several. */
 async function workerStates() {
   try {
     const { workers: all } = await fetchJson('workers');

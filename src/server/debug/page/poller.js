@@ -1,6 +1,6 @@
 /* Runs in the browser: does something again and again. */
 
-/** ms; a page that is not seen asks rarely, as does one whose gateway does not answer. */
+/** ms; a page polls rarely while it is hidden, or while the gateway does not answer. */
 const EVERY = 2_000;
 const LONGEST = 30_000;
 
@@ -9,7 +9,7 @@ export class Poller {
   #timer;
   #isRunning = false;
   #isPaused = false;
-  /** Whether it is to run again as soon as it has: something else is asked for. */
+  /** Whether the task has to run again right after this run, as the user has asked for something else. */
   #again = false;
   #wait = EVERY;
 
@@ -33,7 +33,7 @@ export class Poller {
     else void this.now();
   }
 
-  /** Runs the task now, or right behind the run that is under way. */
+  /** Runs the task now, or right after the run that is under way. */
   async now() {
     this.#again = true;
     if (this.#isRunning) return;

@@ -1,8 +1,8 @@
 /* Runs in the browser: what is looked at, in the URL's hash, so that it can be kept and handed on. */
 
 /**
- * `#groups?sort=events&search=bid`: a view and what it is asked for. Each view keeps its own parameters while another is
- * looked at; `worker` is of all.
+ * `#groups?sort=events&search=bid`: a view and its parameters. Each view keeps its own parameters while the user looks at
+ * another one; `worker` is shared.
  */
 export class PageState {
   #views;
@@ -12,8 +12,8 @@ export class PageState {
   #changed;
 
   /**
-   * @param views names; the first is the one to begin with
-   * @param changed called when another view, or something else of it, is looked at
+   * @param views names; the first one is shown at the start
+   * @param changed called when the user looks at another view, or changes its parameters
    */
   constructor(views, changed) {
     this.#views = views;
@@ -29,7 +29,7 @@ export class PageState {
     return this.#view;
   }
 
-  /** Of the pod's workers; empty: it is not said which. */
+  /** The chosen worker of the pod; empty: none is chosen. */
   get worker() {
     return this.#worker;
   }
@@ -43,7 +43,7 @@ export class PageState {
     return this.#parameters.get(this.#view)?.[name];
   }
 
-  /** @param parameters to be changed; one that is undefined or empty goes away */
+  /** @param parameters to change; undefined and empty ones are removed */
   set(parameters) {
     const next = { ...this.#parameters.get(this.#view), ...parameters };
     const kept = Object.entries(next).filter(([, value]) => value !== undefined && value !== '');
@@ -51,7 +51,7 @@ export class PageState {
     this.#write();
   }
 
-  /** The hash that leads to a view as it was looked at last, or with other parameters. */
+  /** The hash that leads to a view with its last parameters, or with other ones. */
   hashOf(view, parameters = this.#parameters.get(view)) {
     const query = new URLSearchParams({ ...parameters, ...(this.#worker && { worker: this.#worker }) });
     return query.size === 0 ? `#${view}` : `#${view}?${query}`;

@@ -5,7 +5,7 @@ import { whole } from './format.js';
 const LIMITS = [25, 100, 500, 1_000];
 const LIMIT = 100;
 
-/** ms without a further key until what has been typed is searched. */
+/** ms after the last key before the search begins. */
 const SEARCH_AFTER = 250;
 
 const ORDERS = { asc: 'ascending', desc: 'descending' };
@@ -71,7 +71,7 @@ export class TableView {
     });
   }
 
-  /** What the gateway is asked for. */
+  /** The parameters of the request to the gateway. */
   get query() {
     const { sort, order } = this.#order;
     return { sort, order, limit: this.#asked('limit', LIMIT), search: this.#state.get('search') };
@@ -81,7 +81,7 @@ export class TableView {
     return this.#table.rows;
   }
 
-  /** Shows at once what has been chosen, though its rows are not there yet. */
+  /** Shows the user's choice at once, before its rows have come. */
   chosen() {
     const { sort, order } = this.#order;
     for (const [name, heading] of this.#headings) {
@@ -94,7 +94,7 @@ export class TableView {
     this.#select();
   }
 
-  /** @param listing as the gateway has answered */
+  /** @param listing the gateway's answer */
   show({ rows, count, matching }) {
     setText(this.#error, '');
     this.element.classList.remove('stale');
@@ -105,7 +105,7 @@ export class TableView {
     this.#select();
   }
 
-  /** The rows of before stay, and can be told from those that are up to date. */
+  /** The previous rows stay, but are marked as out of date. */
   fail(message) {
     setText(this.#error, message);
     this.element.classList.add('stale');
@@ -146,7 +146,7 @@ export class TableView {
     this.#state.set({ sort: name, order: sort === name ? turned : first });
   }
 
-  /** Rows that were there before are kept as elements, with what is focused or selected in them. */
+  /** Keeps the elements of rows that were shown before, with the focus and selection in them. */
   #update(rows) {
     const focused = document.activeElement;
     const kept = new Map();

@@ -1,11 +1,11 @@
-/* Runs in the browser: the tables that operators look at, and what is shown of a row that is selected. */
+/* Runs in the browser: the tables for operators, and the details of a selected row. */
 import { definitions, element } from './elements.js';
 import { bytes, duration, milliseconds, ratio, whole } from './format.js';
 
 /**
- * A column. `sort`: the name that the gateway sorts it by, undefined if it does not. `text`: what a cell shows of a row;
- * undefined is shown as a dash. `number`: on the right, and its largest come first. `code`: as clients have written it.
- * `mark`: a class for a cell that an operator should see.
+ * A column. `sort`: the name that the gateway sorts it by, undefined if it does not. `text`: the text of a row's cell;
+ * undefined is shown as a dash. `number`: aligned right, largest first. `code`: text written by clients. `mark`: a class
+ * for a cell that an operator should see.
  */
 const number = (title, sort, format = whole, more = {}) => ({
   title,
@@ -85,15 +85,15 @@ function sharingNote({ sharing, unshared, buckets, executions, ms, awaitedMs }, 
   });
 }
 
-/** @param hashOf of the state: where a link to another view leads */
+/** @param hashOf of the state: the target of a link to another view */
 const explainLink = (hashOf, parameters, title) =>
   element('p', {
     children: [element('a', { href: hashOf('explain', parameters), textContent: title })],
   });
 
 /**
- * By view. `rows`: the endpoint. `sort`: the column to begin with. `id`: what tells a row from the others, from one
- * response to the next. `none`: what is said where there are none.
+ * By view. `rows`: the endpoint. `sort`: the first sort column. `id`: identifies a row across responses. `none`: the text
+ * if there are no rows.
  */
 export const TABLES = {
   connections: {
