@@ -25,7 +25,11 @@ export class ClusterNode {
 
   constructor({ address, connect, onChange, log }: ClusterNodeOptions) {
     this.address = address;
-    const connections = connect(address, onChange, log.child({ node: keyOfAddress(address) }));
+    const onMoved = (): void => {
+      onChange();
+      this.listening.moved();
+    };
+    const connections = connect(address, onMoved, log.child({ node: keyOfAddress(address) }));
     this.commands = new Followed(connections.commands);
     this.listening = new Followed(connections.listening);
     const lost = { onReady: () => undefined, onLost: onChange };

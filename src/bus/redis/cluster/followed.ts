@@ -1,5 +1,11 @@
 import type { ConnectionListener } from '../connection.ts';
 
+/** Uses a connection to a node. */
+export interface NodeFollower extends ConnectionListener {
+  /** The node has unsubscribed channels, as it does not serve their slot any more, or did not for a while. */
+  onMoved?(): void;
+}
+
 interface Followable {
   start(listener: ConnectionListener): void;
   stop(): void;
@@ -8,7 +14,7 @@ interface Followable {
 /** A connection that several slots use. It notifies each of them when it is made, and when it is lost. */
 export class Followed<T extends Followable> {
   readonly connection: T;
-  readonly #followers = new Set<ConnectionListener>();
+  readonly #followers = new Set<NodeFollower>();
   #isReady = false;
 
   constructor(connection: T) {
@@ -35,14 +41,18 @@ export class Followed<T extends Followable> {
   }
 
   /** `onReady` is called at once if the connection is there. */
-  follow(follower: ConnectionListener): void {
+  follow(follower: NodeFollower): void {
     this.#followers.add(follower);
     if (this.#isReady) follower.onReady();
   }
 
   /** `onLost` is called at once if the connection is there. */
-  unfollow(follower: ConnectionListener): void {
+  unfollow(follower: NodeFollower): void {
     if (this.#followers.delete(follower) && this.#isReady) follower.onLost();
+  }
+
+  moved(): void {
+    for (const follower of this.#followers) follower.onMoved?.();
   }
 
   #lose(): void {

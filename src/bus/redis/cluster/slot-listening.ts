@@ -8,6 +8,7 @@ import type { ConnectionListener, ListeningConnection } from '../connection.ts';
 import { isRefusal } from '../ioredis.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './cluster-node.ts';
+import type { NodeFollower } from './followed.ts';
 import { isElsewhere } from './sharded.ts';
 
 interface SlotListeningOptions {
@@ -44,6 +45,8 @@ export class SlotListening implements ListeningConnection {
   #moving = patientController();
   #listener: ConnectionListener | undefined;
   #isReady = false;
+  /** Whether the node has unsubscribed channels since they began to be joined there. */
+  #isUnsubscribed = false;
   #isPaused = false;
   /** Aborts when the present connection is lost. */
   #lost = new AbortController();
@@ -51,9 +54,16 @@ export class SlotListening implements ListeningConnection {
   /** Called once there is a connection, or the bus stops. */
   #untilNode: (() => void)[] = [];
   #refusal: string | undefined;
-  readonly #follower: ConnectionListener = {
+  readonly #follower: NodeFollower = {
     onReady: () => void this.#prepare(),
     onLost: () => this.#lose(),
+    // The node does not say which channels it has unsubscribed, and its slot may be back before anyone knows of the move.
+    onMoved: () => {
+      this.#isUnsubscribed = true;
+      if (!this.#isReady) return;
+      this.#lose();
+      void this.#prepare();
+    },
   };
 
   constructor(options: SlotListeningOptions) {
@@ -155,8 +165,10 @@ export class SlotListening implements ListeningConnection {
     this.#tellNode();
     while (!lost.signal.aborted) {
       try {
+        this.#isUnsubscribed = false;
         await unlessAborted(this.#joinOn(node, [...this.#joined]), lost.signal);
         if (lost.signal.aborted) return;
+        if (this.#isUnsubscribed) continue;
         this.#refusal = undefined;
         this.#isReady = true;
         this.#listener?.onReady();

@@ -105,3 +105,44 @@ test('a channel that is left because its slot moves is left on the node that it 
   moveTo(next);
   assert.deepEqual(left, ['former c']);
 });
+
+test('channels that a node has unsubscribed are joined again there, as their slot may be back before anyone looks', async (t) => {
+  const joined: string[][] = [];
+  const acknowledged: (() => void)[] = [];
+  const connection = {
+    start: ({ onReady }: ConnectionListener) => onReady(),
+    bytesRead: 0,
+    join: (channels: ReadonlyMap<string, unknown>) => {
+      joined.push([...channels.keys()]);
+      return new Promise<void>((resolve) => acknowledged.push(resolve));
+    },
+    forget: noop,
+    reconnect: noop,
+  };
+  const acknowledge = async (): Promise<void> => {
+    for (const resolve of acknowledged.splice(0)) resolve();
+    await setImmediate();
+  };
+  const followed = new Followed(connection as never);
+  followed.start();
+  let losses = 0;
+  const { listening } = listenAt({ listening: followed } as unknown as ClusterNode, () => (losses += 1));
+  t.after(() => listening.stop());
+  const joining = Promise.all(['a', 'b'].map((channel) => listening.join(channel, noop)));
+  await setImmediate();
+  await acknowledge();
+  await joining;
+  joined.length = 0;
+  // A push for each channel.
+  followed.moved();
+  followed.moved();
+  assert.deepEqual([joined, losses], [[['a', 'b']], 1]);
+  followed.moved();
+  await acknowledge();
+  assert.deepEqual(joined, [
+    ['a', 'b'],
+    ['a', 'b'],
+  ]);
+  await acknowledge();
+  assert.deepEqual([joined.length, losses], [2, 1]);
+});
