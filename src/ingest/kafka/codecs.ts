@@ -6,10 +6,13 @@ import { decompressFrameSync } from 'lz4-napi';
 import { uncompressSync } from 'snappy';
 
 /**
- * The most bytes that the record batches of one fetch, and so each of them, may have when unpacked. Brokers limit a batch
- * to about 1 MB compressed; without a limit here, batches made on purpose could fill the pod's memory.
+ * The most bytes that a record batch may have when unpacked. Brokers limit a batch to about 1 MB compressed; without a limit
+ * here, batches made on purpose could fill the pod's memory.
  */
 const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The most bytes of several batches of one fetch together: the pod holds those of the fetch before as well. */
+const MAX_FETCH_BYTES = MAX_BYTES / 2;
 
 /** What a record's objects take besides its bytes: a batch of 64 MiB could hold millions of empty records. */
 const RECORD_BYTES = 1_024;
@@ -130,9 +133,10 @@ export const CODECS: readonly (Codec | undefined)[] = [
   decompressZstd,
 ];
 
-/** Unpacks the record batches of one fetch, which share the limit of one batch. */
+/** Unpacks the record batches of one fetch. Only the first one may exceed the limit that they share. */
 export class FetchUnpacking {
-  #left = MAX_BYTES;
+  /** Bytes of all batches before. */
+  #used = 0;
 
   /**
    * @param records how many the batch has
@@ -140,13 +144,14 @@ export class FetchUnpacking {
    * @throws BatchTooLarge, Error
    */
   async unpack(codec: Codec, bytes: Buffer, records: number): Promise<Buffer | undefined> {
-    const isFirst = this.#left === MAX_BYTES;
-    const most = this.#left - records * RECORD_BYTES;
-    this.#left = 0;
+    const isFirst = this.#used === 0;
+    const used = this.#used + records * RECORD_BYTES;
+    this.#used = Infinity;
+    const most = (isFirst ? MAX_BYTES : MAX_FETCH_BYTES) - used;
     try {
       if (most <= 0) throw new BatchTooLarge();
       const unpacked = await codec(bytes, most);
-      this.#left = most - unpacked.length;
+      this.#used = used + unpacked.length;
       return unpacked;
     } catch (thrown) {
       if (thrown instanceof BatchTooLarge && !isFirst) return undefined;

@@ -121,12 +121,18 @@ test('sizes that a frame claims and does not have take no memory', async () => {
   assert.ok(process.memoryUsage.rss() - before < MAX_BYTES);
 });
 
-test('the batches of a fetch become 64 MiB together; the first one that does not fit, and those behind it, wait', async () => {
-  const fetch = new FetchUnpacking();
+test('the batches of a fetch become 32 MiB together, but for a first one that is larger; what does not fit, and all behind it, wait', async () => {
   const [, gunzip = portableZstd] = CODECS;
-  const batch = gzipSync(Buffer.alloc(30 * 1024 * 1024), { level: 1 });
-  const unpacked = [];
-  for (let n = 0; n < 4; n += 1) unpacked.push((await fetch.unpack(gunzip, batch, 1))?.length);
-  unpacked.push((await fetch.unpack(gunzip, gzipSync('small'), 1))?.length);
-  assert.deepEqual(unpacked, [30 * 1024 * 1024, 30 * 1024 * 1024, undefined, undefined, undefined]);
+  const MIB = 1024 * 1024;
+  const lengths = async (...mib: readonly number[]) => {
+    const fetch = new FetchUnpacking();
+    const unpacked = [];
+    for (const one of mib) {
+      const bytes = await fetch.unpack(gunzip, gzipSync(Buffer.alloc(one * MIB), { level: 1 }), 1);
+      unpacked.push(bytes && bytes.length / MIB);
+    }
+    return unpacked;
+  };
+  assert.deepEqual(await lengths(15, 15, 15, 1), [15, 15, undefined, undefined]);
+  assert.deepEqual(await lengths(60, 1), [60, undefined]);
 });
