@@ -2,6 +2,7 @@ import { DELETED_OF_GENERATION, hashOfKey, type Deletions } from '../events/dele
 import { interestMs, type HistorySettings } from '../events/history-settings.ts';
 import { isAfter } from '../events/log-position.ts';
 import type { Publication } from '../events/publisher.ts';
+import { Sweeper } from '../support/sweeper.ts';
 import {
   bytesOf,
   newEpoch,
@@ -13,6 +14,9 @@ import {
   type HistoryRead,
   type KeptMessages,
 } from './history.ts';
+
+/** How often channels are forgotten whose time is over, if none is left by its listeners. */
+const SWEEP_MS = 10_000;
 
 interface KeptChannel {
   from: number;
@@ -39,6 +43,10 @@ export class MemoryHistory {
   /** Channels without listeners, in the order in which they expire: those with messages, and those without. */
   readonly #ending = new Map<string, EndingChannel>();
   readonly #endingEmpty = new Map<string, EndingChannel>();
+  readonly #sweeper = new Sweeper(SWEEP_MS, () => {
+    this.#forgetOld();
+    return this.#ending.size + this.#endingEmpty.size > 0;
+  });
   /** By hash of the key, in order of deletion. */
   readonly #deleted = new Map<string, Deletion>();
   #forgottenUpTo = 0;
@@ -166,13 +174,18 @@ export class MemoryHistory {
     this.#ending.delete(channel);
     this.#endingEmpty.delete(channel);
     (isEmpty ? this.#endingEmpty : this.#ending).set(channel, ending);
+    this.#forgetOld();
+    this.#sweeper.begin();
+    return ending;
+  }
+
+  #forgetOld(): void {
     for (const channels of [this.#ending, this.#endingEmpty]) {
       for (const [name, { endsAt }] of channels) {
         if (endsAt > this.#now()) break;
         channels.delete(name);
       }
     }
-    return ending;
   }
 
   #cut(kept: KeptChannel): void {

@@ -1,4 +1,5 @@
 import { ClientShares } from '../support/client-shares.ts';
+import { Sweeper } from '../support/sweeper.ts';
 
 /** How many channels may be kept, and for how long after they have been left. */
 export interface KeptLimits {
@@ -7,6 +8,9 @@ export interface KeptLimits {
   /** How long the bus stays subscribed to a channel that has been left: ms. Default: not at all. */
   readonly lingerMs?: number;
 }
+
+/** How often channels are forgotten whose time is over, if nobody subscribes to any or leaves one. */
+const SWEEP_MS = 10_000;
 
 /** A channel that has been left. */
 interface LeftChannel {
@@ -25,6 +29,10 @@ export class KeptChannels {
   #subscribed = 0;
   /** Queues by how long channels are kept, each in the order in which their times end. */
   readonly #left = new Map<number, Map<string, LeftChannel>>();
+  readonly #sweeper = new Sweeper(SWEEP_MS, () => {
+    this.#forgetOld();
+    return this.#left.size > 0;
+  });
   /** The shares of clients. They still count after the clients have gone. */
   readonly shares = new ClientShares();
 
@@ -70,6 +78,7 @@ export class KeptChannels {
     this.#forgetOld();
     const names = this.#left.get(keptMs) ?? new Map<string, LeftChannel>();
     this.#left.set(keptMs, names.set(name, { until: this.#now() + this.countsFor(keptMs), client }));
+    this.#sweeper.begin();
   }
 
   #forgetOld(): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { KeptChannels } from '../../../src/hub/kept-channels.ts';
+import { holdTimers } from '../turns.ts';
 import { operation, setUp } from './parts.ts';
 import type { JoinOptions } from '../../../src/hub/hub-options.ts';
 
@@ -42,6 +43,27 @@ test('channels count for the client that has had them subscribed to last, as lon
   assert.deepEqual([kept.room, rooms()], [0, [0, 0]]);
   now = LINGER + TTL;
   assert.deepEqual([kept.room, rooms()], [MAX, [MAX, MAX]]);
+});
+
+test('what has been left is forgotten in time, though nobody subscribes to anything any more', (t) => {
+  holdTimers(t);
+  let now = 0;
+  const kept = new KeptChannels({ maxKept: MAX, lingerMs: 0 }, () => now);
+  const leave = (name: string, ttl: number): void => {
+    kept.subscribed(name, 'ann');
+    kept.left(name, ttl, 'ann');
+  };
+  for (const name of ['a', 'b', 'c', 'd']) leave(name, TTL);
+  for (const name of ['e', 'f', 'g', 'h']) leave(name, 2 * TTL);
+  /** Four more that count for her leave one less of ten. */
+  const room = (): number => kept.shares.roomOf('ann', 10);
+  const rooms = [room()];
+  for (const until of [TTL, 2 * TTL]) {
+    now = until;
+    t.mock.timers.tick(10_000);
+    rooms.push(room());
+  }
+  assert.deepEqual(rooms, [6, 7, 8]);
 });
 
 /** A hub of a topic of which channels are kept. */

@@ -1,0 +1,20 @@
+/** Calls a function from time to time until it has nothing left to do. The timer does not keep the process running. */
+export class Sweeper {
+  readonly #everyMs: number;
+  readonly #sweep: () => boolean;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param sweep returns whether it is to be called again */
+  constructor(everyMs: number, sweep: () => boolean) {
+    this.#everyMs = everyMs;
+    this.#sweep = sweep;
+  }
+
+  /** There is something to sweep. */
+  begin(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#sweep()) this.begin();
+    }, this.#everyMs).unref();
+  }
+}
