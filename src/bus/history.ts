@@ -8,8 +8,8 @@ export interface HistoryPosition {
 }
 
 /**
- * A branch is the part of an epoch that one server has numbered. When a replica becomes the master, sequences go on in the
- * next branch, so none is given twice even if the former master goes on too. No server numbers as many messages as that.
+ * A branch is the part of an epoch that one server has numbered. When a replica becomes the master, sequences go on in a
+ * branch of its own, so none is given twice even if the former master goes on too. No server numbers as many messages as that.
  */
 export const BRANCH_SEQUENCES = 2 ** 32;
 

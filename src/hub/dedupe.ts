@@ -48,7 +48,7 @@ export class ChannelOffsets {
   note(position: Position): void {
     const epoch = position.h?.[0];
     if (this.#read === undefined || epoch !== this.#readEpoch) {
-      if (this.#read) this.#readBefore = new Map([...(this.#readBefore ?? []), ...this.#read]);
+      this.#readBefore = laterOf(this.#readBefore, this.#read);
       this.#read = new Map();
       this.#readEpoch = epoch;
     }
@@ -66,6 +66,19 @@ export class ChannelOffsets {
     const isOfEpoch = position.h?.[0] === this.#readEpoch;
     return has(this.#readBefore, position) || (!isOfEpoch && has(this.#read, position));
   }
+}
+
+/** Of each partition what was read last of its topic, however the history went back meanwhile. */
+function laterOf(before: Partitions | undefined, read: Partitions | undefined): Partitions | undefined {
+  if (before === undefined || read === undefined) return read;
+  const later = new Map(before);
+  for (const [partition, topics] of read) {
+    const { latest } = topics;
+    const known = before.get(partition)?.latest;
+    if (known === undefined || known.topicId !== latest.topicId || isAfter(latest.last, known.last))
+      later.set(partition, topics);
+  }
+  return later;
 }
 
 function has(partitions: Partitions | undefined, position: Position): boolean {

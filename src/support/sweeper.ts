@@ -2,7 +2,7 @@
 export class Sweeper {
   readonly #everyMs: number;
   readonly #sweep: () => boolean;
-  #timer: NodeJS.Timeout | undefined;
+  #isWaiting = false;
 
   /** @param sweep returns whether it is to be called again */
   constructor(everyMs: number, sweep: () => boolean) {
@@ -12,8 +12,10 @@ export class Sweeper {
 
   /** There is something to sweep. */
   begin(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    setTimeout(() => {
+      this.#isWaiting = false;
       if (this.#sweep()) this.begin();
     }, this.#everyMs).unref();
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Redis } from 'ioredis';
 import type { Bus } from '../../src/bus/bus.ts';
-import { BRANCH_SEQUENCES, positionOf } from '../../src/bus/history.ts';
+import { BRANCH_SEQUENCES, branchOf, positionOf } from '../../src/bus/history.ts';
 import { NO_POSITION, POSITIONS, readPosition, writePosition } from '../../src/bus/redis/position-field.ts';
 import { isAfter } from '../../src/events/log-position.ts';
 import { deletionOf } from '../../src/events/deletion.ts';
@@ -323,20 +323,24 @@ async function setUpSplit(t: TestContext) {
   return { pod, next, other: await startKeeping(t, next.port) };
 }
 
+/** What the server has behind a sequence: the last one, where the branch ends that was read from, and those of the channel. */
+const sequencesBehind = async (bus: Bus, since: number) => {
+  const { position, branchEnd, channels } = await bus.readHistory(TOPIC, [CHANNEL], since, ALL);
+  const kept = channels.flatMap(({ messages }) => messages.map((payload) => positionOf(payload)?.sequence));
+  return { last: position.sequence, branchEnd, kept };
+};
+
 test('redis: where a former master goes on beside the next one, each gives sequences of its own, and the next says up to where it has those of the former', async (t) => {
   const { pod, other } = await setUpSplit(t);
   await publish(pod.bus, 4, 5);
   await publish(other, 6, 7, 8);
-  const sequences = async (bus: Bus, since: number) => {
-    const { position, branchEnd, channels } = await bus.readHistory(TOPIC, [CHANNEL], since, ALL);
-    const kept = channels.flatMap(({ messages }) => messages.map((payload) => positionOf(payload)?.sequence));
-    return { last: position.sequence, branchEnd, kept };
-  };
-  assert.deepEqual(await sequences(pod.bus, 2), { last: 5, branchEnd: undefined, kept: [3, 4, 5] });
-  const own = upTo(3).map((n) => BRANCH_SEQUENCES + n);
-  assert.deepEqual(await sequences(other, 2), { last: own[2], branchEnd: 3, kept: [3, ...own] });
-  const [first = 0] = own;
-  assert.deepEqual(await sequences(other, first), { last: own[2], branchEnd: undefined, kept: own.slice(1) });
+  assert.deepEqual(await sequencesBehind(pod.bus, 2), { last: 5, branchEnd: undefined, kept: [3, 4, 5] });
+  const { last, branchEnd, kept } = await sequencesBehind(other, 2);
+  const [first = 0, ...rest] = kept.slice(1);
+  assert.deepEqual([branchEnd, kept[0], first % BRANCH_SEQUENCES], [3, 3, 1]);
+  assert.deepEqual([rest, last], [[first + 1, first + 2], first + 2]);
+  assert.ok(branchOf({ sequence: first }) > 0);
+  assert.deepEqual(await sequencesBehind(other, first), { last, branchEnd: undefined, kept: rest });
 });
 
 test('redis: a pod that has heard more of a former master than the next one has is told a gap, though others have published more there', async (t) => {

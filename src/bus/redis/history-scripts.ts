@@ -5,6 +5,12 @@ import { POSITIONS } from './position-field.ts';
 /** Bytes read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
 const BYTES_PER_CALL = 1024 * 1024;
 
+/** A new branch is up to so many further, by the server's replication id: two servers that follow the same one give others. */
+const BRANCHES_PER_STEP = 1_024;
+
+/** Beyond it, sequences would soon be no safe integers any more: the epoch ends. */
+const LAST_BRANCH = 2 ** 52;
+
 /** Lua: `sharded` changes the value for a cluster, which moves slots from node to node. */
 export const KEYS_MAY_MOVE = 'local keysMayMove = false';
 
@@ -48,12 +54,16 @@ local function begin()
 end
 if not epoch or state[3] ~= version then begin() end
 local function branchOf(sequence) return string.format('branch:%d', math.floor(sequence / ${BRANCH_SEQUENCES})) end
-if server and server ~= before then
-  if before then
-    redis.call('HSET', KEYS[1], branchOf(seq), string.format('%d', seq))
-    seq = (math.floor(seq / ${BRANCH_SEQUENCES}) + 1) * ${BRANCH_SEQUENCES}
+if server and not before then
+  redis.pcall('HSET', KEYS[1], 'server', server)
+elseif server and server ~= before then
+  local step = 1 + tonumber(string.sub(server, 1, 3), 16) % ${BRANCHES_PER_STEP}
+  local start = (math.floor(seq / ${BRANCH_SEQUENCES}) + step) * ${BRANCH_SEQUENCES}
+  if start > ${LAST_BRANCH} then begin() else
+    local text, last = string.format('%d', start), string.format('%d', seq)
+    local noted = redis.pcall('HSET', KEYS[1], 'server', server, 'seq', text, branchOf(seq), last)
+    if type(noted) == 'number' then seq = start end
   end
-  redis.call('HSET', KEYS[1], 'server', server, 'seq', string.format('%d', seq))
 end
 local function endOfBranch(sequence) return redis.call('HGET', KEYS[1], branchOf(sequence)) or '-1' end
 local function deletedIn(generation)

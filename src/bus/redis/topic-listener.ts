@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts';
 import type { Listener } from '../bus.ts';
 import type { Clock } from '../../support/clock.ts';
 import {
+  branchOf,
   NoHistory,
   positionOf,
   type HistoryBounds,
@@ -141,8 +142,19 @@ export class TopicListener {
 
   /** The connection is lost: messages may be missing before the next ones that this pod hears. */
   hold(): void {
+    if (this.#held === undefined && this.#isFromOtherServer()) this.#options.missed();
     this.#held = [];
     this.#heldBytes = 0;
+  }
+
+  /**
+   * Whether another server has numbered the last messages than those before: the server that this pod listened to may have become
+   * a replica, whose listeners the present master does not know, so that it does not publish everything for them.
+   */
+  #isFromOtherServer(): boolean {
+    const [heard, confirmed] = [this.heard, this.#confirmed];
+    if (heard === undefined || confirmed === undefined) return false;
+    return heard.epoch !== confirmed.epoch || branchOf(heard) !== branchOf(confirmed);
   }
 
   /** Whether what arrives is held, until what was missed has been read. */
@@ -160,13 +172,14 @@ export class TopicListener {
     const held = this.#held;
     if (held === undefined) return;
     const { room } = this.#options;
+    let read: HistoryRead | undefined;
     try {
       for (let bytes = FIRST_READ_BYTES; ; bytes *= 4) {
         // No bytes are reserved while it waits for more, so the next attempt reads everything again.
         const most = Math.min(bytes, room.mostOfOwner);
         const reservation = room.tryReserve(most, this) ?? (await room.reserve(most, this));
         try {
-          const read = await this.#read(held, { maxBytes: reservation.bytes });
+          read = await this.#read(held, { maxBytes: reservation.bytes });
           // Otherwise the connection was lost again, or there was too much to hold.
           if (this.#held !== held) return;
           if (read.isCut && bytes < room.mostOfOwner) continue;
@@ -177,7 +190,12 @@ export class TopicListener {
         }
       }
     } catch (thrown) {
-      if (this.#held === held) this.#giveUp(messageOf(thrown));
+      if (this.#held !== held) return;
+      this.#giveUp(messageOf(thrown));
+      if (read === undefined) return;
+      // The gap has been told up to there.
+      this.advance(read.position);
+      this.confirm();
     }
   }
 
@@ -194,6 +212,7 @@ export class TopicListener {
     this.#held = undefined;
     for (const heard of messages) this.#passOn(heard);
     this.advance(position);
+    this.confirm();
     this.#release(held.slice(lastRead + 1));
   }
 

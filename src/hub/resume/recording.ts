@@ -1,4 +1,4 @@
-import { BYTES_PER_MESSAGE, SLACK, type HistoryPosition } from '../../bus/history.ts';
+import { BRANCH_SEQUENCES, BYTES_PER_MESSAGE, SLACK, type HistoryPosition } from '../../bus/history.ts';
 import type { Message } from '../../events/message.ts';
 import { ChannelOffsets } from '../dedupe.ts';
 import type { RecordingRoom } from './recording-room.ts';
@@ -82,7 +82,9 @@ export class Recording {
 
   /** How many sequences further back it would have to go for this position. */
   shortOf({ epoch, sequence }: HistoryPosition): number {
-    return this.isRead && epoch === this.#epoch ? Math.max(0, this.#from - sequence) : 0;
+    const short = this.isRead && epoch === this.#epoch ? Math.max(0, this.#from - sequence) : 0;
+    // Sequences of another branch tell nothing of how many there are between.
+    return short < BRANCH_SEQUENCES ? short : 0;
   }
 
   /** Whether no message after this sequence has been cut off. */

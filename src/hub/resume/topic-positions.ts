@@ -11,6 +11,8 @@ export interface TopicPositionServices {
 /** The branches of a topic's epoch that its history has left, and the last sequence that is kept of each. */
 interface LeftBranches {
   readonly epoch: string;
+  /** The branch of what this pod had heard when they were read. */
+  readonly present: number;
   readonly ends: Map<number, Promise<number>>;
 }
 
@@ -55,21 +57,27 @@ export class TopicPositions {
    */
   async isLost(topic: string, position: HistoryPosition, heard: HistoryPosition): Promise<boolean> {
     return (
-      branchOf(position) < branchOf(heard) && position.sequence > (await this.#branchEnd(topic, position))
+      branchOf(position) < branchOf(heard) &&
+      position.sequence > (await this.#branchEnd(topic, position, heard))
     );
   }
 
-  #branchEnd(topic: string, position: HistoryPosition): Promise<number> {
-    const { epoch } = position;
+  #branchEnd(topic: string, position: HistoryPosition, heard: HistoryPosition): Promise<number> {
+    const { epoch } = heard;
+    const present = branchOf(heard);
     let left = this.#branches.get(topic);
-    if (left?.epoch !== epoch) this.#branches.set(topic, (left = { epoch, ends: new Map() }));
+    if (left?.epoch !== epoch || left.present !== present)
+      this.#branches.set(topic, (left = { epoch, present, ends: new Map() }));
     const { ends } = left;
     const branch = branchOf(position);
     const known = ends.get(branch);
     if (known !== undefined) return known;
     const asked = this.#readBranchEnd(topic, position.sequence);
     ends.set(branch, asked);
-    asked.catch(() => ends.delete(branch));
+    asked.then(
+      (end) => end === Infinity && ends.delete(branch),
+      () => ends.delete(branch),
+    );
     return asked;
   }
 

@@ -89,7 +89,8 @@ export abstract class SimulatedListening extends SimulatedConnection {
         });
       },
       close: () => socket.closeByServer(),
-      moved: () => this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.moved() }),
+      moved: (channel) =>
+        this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.moved(channel) }),
     };
     socket.toServer(() => {
       this.#sessions.set(socket, session);
@@ -106,8 +107,8 @@ export abstract class SimulatedListening extends SimulatedConnection {
   /** On a new connection. */
   protected abstract get joinedAtOnce(): Iterable<string>;
 
-  /** The server has unsubscribed channels by itself. */
-  protected abstract moved(): void;
+  /** The server has unsubscribed a channel by itself. */
+  protected abstract moved(channel: string): void;
 
   /** A channel that no one waits for. */
   protected abstract refused(): void;

@@ -1,6 +1,9 @@
 import { ReplyError } from 'ioredis';
 import type { Listener } from '../../../src/bus/bus.ts';
-import type { NodeListeningConnection } from '../../../src/bus/redis/cluster/node-connections.ts';
+import type {
+  IsSubscribed,
+  NodeListeningConnection,
+} from '../../../src/bus/redis/cluster/node-connections.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import { SimulatedListening } from './listening-connection.ts';
 import type { Network } from './network.ts';
@@ -10,9 +13,9 @@ import type { Network } from './network.ts';
  * sends that again.
  */
 export class SimulatedNodeListening extends SimulatedListening implements NodeListeningConnection {
-  readonly #onMoved: () => void;
+  readonly #onMoved: (isSubscribed: IsSubscribed) => void;
 
-  constructor(network: Network, pod: Owner, onMoved: () => void) {
+  constructor(network: Network, pod: Owner, onMoved: (isSubscribed: IsSubscribed) => void) {
     super(network, pod);
     this.#onMoved = onMoved;
   }
@@ -34,8 +37,10 @@ export class SimulatedNodeListening extends SimulatedListening implements NodeLi
     return this.joining.keys();
   }
 
-  protected moved(): void {
-    this.#onMoved();
+  /** As with ioredis, joins that were acknowledged just before are over by the time this is noticed. */
+  protected moved(channel: string): void {
+    const { time } = this.network;
+    time.at(time.now, this.pod, () => this.#onMoved((one) => one !== channel));
   }
 
   protected refused(): void {}

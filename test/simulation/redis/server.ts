@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Command, Reply } from '../../../src/bus/redis/connection.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
 import { COMMANDS, type CommandSpec, type CommandTarget } from './commands.ts';
@@ -9,8 +10,8 @@ import { LuaError } from './lua/values.ts';
 export interface Session {
   readonly kind: 'normal' | 'pubsub';
   deliver(channel: string, payload: string): void;
-  /** The server does not serve the slot of some channels any more. */
-  moved?(): void;
+  /** The server does not serve the slot of the channel any more. */
+  moved?(channel: string): void;
   /** The server closes the connection. */
   close(): void;
 }
@@ -196,7 +197,7 @@ export class SimulatedRedis implements CommandTarget {
   unserve(channel: string): void {
     const members = this.channels.get(channel) ?? [];
     this.channels.delete(channel);
-    for (const session of members) session.moved?.();
+    for (const session of members) session.moved?.(channel);
   }
 
   /** A key comes from another node of the cluster. */
@@ -327,7 +328,7 @@ export class SimulatedRedis implements CommandTarget {
 
   #newReplicationId(): string {
     this.#replicationIds += 1;
-    return `${this.name}x${this.#replicationIds}`;
+    return createHash('sha1').update(`${this.name} ${this.#replicationIds}`).digest('hex');
   }
 
   #cutReplication(): void {

@@ -3,7 +3,7 @@ import { withTimeout } from '../../../support/with-timeout.ts';
 import { keyOfAddress, type Address } from '../access.ts';
 import type { CommandConnection } from '../connection.ts';
 import { Followed } from './followed.ts';
-import type { ConnectNode, NodeListeningConnection } from './node-connections.ts';
+import type { ConnectNode, IsSubscribed, NodeListeningConnection } from './node-connections.ts';
 import { VIEW, viewOf, type ClusterView } from './view.ts';
 
 interface ClusterNodeOptions {
@@ -25,9 +25,9 @@ export class ClusterNode {
 
   constructor({ address, connect, onChange, log }: ClusterNodeOptions) {
     this.address = address;
-    const onMoved = (): void => {
+    const onMoved = (isSubscribed: IsSubscribed): void => {
       onChange();
-      this.listening.moved();
+      this.listening.moved(isSubscribed);
     };
     const connections = connect(address, onMoved, log.child({ node: keyOfAddress(address) }));
     this.commands = new Followed(connections.commands);

@@ -1,9 +1,10 @@
 import type { ConnectionListener } from '../connection.ts';
+import type { IsSubscribed } from './node-connections.ts';
 
 /** Uses a connection to a node. */
 export interface NodeFollower extends ConnectionListener {
-  /** The node has unsubscribed channels, as it does not serve their slot any more, or did not for a while. */
-  onMoved?(): void;
+  /** The node may have unsubscribed channels: it does not serve their slot any more, or did not for a while. */
+  onMoved?(isSubscribed: IsSubscribed): void;
 }
 
 interface Followable {
@@ -51,8 +52,8 @@ export class Followed<T extends Followable> {
     if (this.#followers.delete(follower) && this.#isReady) follower.onLost();
   }
 
-  moved(): void {
-    for (const follower of this.#followers) follower.onMoved?.();
+  moved(isSubscribed: IsSubscribed): void {
+    for (const follower of this.#followers) follower.onMoved?.(isSubscribed);
   }
 
   #lose(): void {

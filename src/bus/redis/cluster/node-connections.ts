@@ -14,13 +14,16 @@ export interface NodeListeningConnection extends Omit<ListeningConnection, 'join
   forget(channels: Iterable<string>): void;
 }
 
+/** Whether the node still sends the messages of a channel. */
+export type IsSubscribed = (channel: string) => boolean;
+
 /**
  * Creates the two connections to a node, without starting them.
  *
- * @param onMoved called when the node says that it does not serve some channels any more
+ * @param onMoved called when the node has unsubscribed channels, or refused one, as it does not serve their slot any more
  */
 export type ConnectNode = (
   address: Address,
-  onMoved: () => void,
+  onMoved: (isSubscribed: IsSubscribed) => void,
   log: Log,
 ) => { readonly commands: CommandConnection; readonly listening: NodeListeningConnection };

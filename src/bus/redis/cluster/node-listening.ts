@@ -1,12 +1,12 @@
 import { messageOf } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Listener } from '../../bus.ts';
-import type { NodeListeningConnection } from './node-connections.ts';
+import type { IsSubscribed, NodeListeningConnection } from './node-connections.ts';
 import { CHANNELS_PER_COMMAND, IoredisConnection, type IoredisOptions } from '../ioredis.ts';
 
 interface NodeListeningOptions extends IoredisOptions {
-  /** Called when the node says that it does not serve some channels any more. */
-  readonly onMoved: () => void;
+  /** See ConnectNode. */
+  readonly onMoved: (isSubscribed: IsSubscribed) => void;
 }
 
 export class NodeListening extends IoredisConnection implements NodeListeningConnection {
@@ -18,7 +18,16 @@ export class NodeListening extends IoredisConnection implements NodeListeningCon
     this.redis.on('smessageBuffer', (channel: Buffer, payload: Buffer) =>
       this.#listeners.get(channel.toString())?.(payload),
     );
-    this.redis.on('moved', options.onMoved);
+    let noticing: NodeJS.Immediate | undefined;
+    // There is an event for each channel, which does not name it; joins that were acknowledged just before are over a turn later.
+    this.redis.on('moved', () => {
+      noticing ??= setImmediate(() => {
+        noticing = undefined;
+        const { subscriber = false } = this.redis.condition ?? {};
+        const subscribed = new Set(subscriber === false ? [] : subscriber.channels('ssubscribe'));
+        options.onMoved((channel) => subscribed.has(channel));
+      });
+    });
     this.#log = options.log;
   }
 

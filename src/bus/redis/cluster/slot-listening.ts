@@ -57,8 +57,9 @@ export class SlotListening implements ListeningConnection {
   readonly #follower: NodeFollower = {
     onReady: () => void this.#prepare(),
     onLost: () => this.#lose(),
-    // The node does not say which channels it has unsubscribed, and its slot may be back before anyone knows of the move.
-    onMoved: () => {
+    // The slot may be back on the node before anyone knows of the move.
+    onMoved: (isSubscribed) => {
+      if ([...this.#joined].every(isSubscribed)) return;
       this.#isUnsubscribed = true;
       if (!this.#isReady) return;
       this.#lose();

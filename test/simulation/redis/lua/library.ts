@@ -11,7 +11,7 @@ import {
 
 /** The part of Lua's library that scripts use. */
 export const LIBRARY: Readonly<Record<string, LuaValue>> = {
-  tonumber: toNumber,
+  tonumber: (value, base = 10) => (base === 16 ? parseInt(textOf(value), 16) : toNumber(value)),
   tostring: (value) =>
     typeof value === 'string' || typeof value === 'number'
       ? textOf(value)
@@ -19,7 +19,11 @@ export const LIBRARY: Readonly<Record<string, LuaValue>> = {
         ? String(value)
         : typeName(value),
   type: typeName,
-  string: LuaTable.of({ format, match: (text, pattern) => match(textOf(text), textOf(pattern)) }),
+  string: LuaTable.of({
+    format,
+    match: (text, pattern) => match(textOf(text), textOf(pattern)),
+    sub: (text, from, to) => textOf(text).slice(numberOf(from) - 1, numberOf(to)),
+  }),
   math: LuaTable.of({
     floor: (value) => Math.floor(numberOf(value)),
     max: (one, other) => Math.max(numberOf(one), numberOf(other)),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { withPosition, type HistoryRead } from '../../../../src/bus/history.ts';
+import { BRANCH_SEQUENCES, withPosition, type HistoryRead } from '../../../../src/bus/history.ts';
 import { TopicListener } from '../../../../src/bus/redis/topic-listener.ts';
 import { createLog } from '../../../../src/log.ts';
 import { ownBytes } from '../../../../src/support/byte-budget.ts';
@@ -88,6 +88,40 @@ test('where the server was not the one that is published to, messages that came 
   hear.a(message(7));
   listener.doubt();
   assert.equal(gaps, 1);
+});
+
+for (const [what, last] of [
+  ['epoch', message(1, 'another')],
+  ['branch', message(BRANCH_SEQUENCES + 1)],
+] as const) {
+  test(`messages of another ${what}, heard before anything has confirmed the connection, are behind a gap when that is lost, once`, async () => {
+    let gaps = 0;
+    const { listener, hear, reads } = listen({ missed: () => void (gaps += 1), begunAnew: () => undefined });
+    hear.a(message(5));
+    listener.confirm();
+    hear.a(message(6));
+    listener.hold();
+    const healed = listener.heal();
+    reads[0]?.answer(read(6, [5, 6], []));
+    await healed;
+    assert.equal(gaps, 0, 'the same server has numbered all of them');
+    hear.a(last);
+    listener.hold();
+    listener.hold();
+    assert.equal(gaps, 1);
+  });
+}
+
+test('where what was missed can not be told from what has been passed on, one gap is told, and none at the next loss', async () => {
+  let gaps = 0;
+  const { listener, reads } = listen({ missed: () => void (gaps += 1), begunAnew: () => undefined });
+  listener.confirm();
+  listener.hold();
+  const healed = listener.heal();
+  reads[0]?.answer({ ...read(3, [], []), position: { epoch: 'another', sequence: 3 } });
+  await healed;
+  listener.hold();
+  assert.deepEqual([gaps, listener.position], [1, { epoch: 'another', sequence: 3 }]);
 });
 
 test('what is published in another epoch, or without history, while what was missed is being read is passed on behind it', async () => {

@@ -60,6 +60,8 @@ test('a cursor that is older than what is kept, or newer than any event, recover
   assert.deepEqual(client.heard, [undefined, undefined, 21]);
 });
 
+const inNextBranch = (at: HistoryPosition): HistoryPosition => ({ ...at, sequence: BRANCH_SEQUENCES + 1 });
+
 test('what a former master gave behind the last event that the next one has recovers nothing, though sequences have gone on', async (t) => {
   const { bus, client: make, publish } = world(t);
   const clients = [make(), make()];
@@ -70,7 +72,6 @@ test('what a former master gave behind the last event that the next one has reco
     client.disconnect();
   }
   const [position, read] = [bus.position.bind(bus), bus.readHistory.bind(bus)];
-  const inNextBranch = (at: HistoryPosition): HistoryPosition => ({ ...at, sequence: BRANCH_SEQUENCES + 1 });
   t.mock.method(bus, 'position', (topic: string) => inNextBranch(position(topic) ?? assert.fail()));
   const asked = t.mock.method(bus, 'readHistory', async (...of: Parameters<typeof read>) => {
     const found = await read(...of);

@@ -133,11 +133,12 @@ test('channels that a node has unsubscribed are joined again there, as their slo
   await acknowledge();
   await joining;
   joined.length = 0;
-  // A push for each channel.
-  followed.moved();
-  followed.moved();
+  // A node that has moved another slot has unsubscribed none of these.
+  followed.moved(() => true);
+  assert.deepEqual([joined, losses], [[], 0]);
+  followed.moved((channel) => channel !== 'b');
   assert.deepEqual([joined, losses], [[['a', 'b']], 1]);
-  followed.moved();
+  followed.moved(() => false);
   await acknowledge();
   assert.deepEqual(joined, [
     ['a', 'b'],
