@@ -44,8 +44,8 @@ export interface HistoryRead {
   /** The position of the topic's last message when it was read. */
   readonly position: HistoryPosition;
   /**
-   * The last sequence that this server has of the branch that was read from: a former master may have given more. Undefined if
-   * it is the branch of the position.
+   * The last sequence that this server has of the branch that was read from, 0 if it has none: another master may have given
+   * more. Undefined if it is the branch of the position.
    */
   readonly branchEnd?: number | undefined;
   /** How many messages of a channel are kept, at least. */

@@ -68,7 +68,7 @@ export class ChannelOffsets {
   }
 }
 
-/** Of each partition what was read last of its topic, however the history went back meanwhile. */
+/** Merges positions that were read: the later one of a partition counts, though a history may have gone back meanwhile. */
 function laterOf(before: Partitions | undefined, read: Partitions | undefined): Partitions | undefined {
   if (before === undefined || read === undefined) return read;
   const later = new Map(before);

@@ -341,6 +341,8 @@ test('redis: where a former master goes on beside the next one, each gives seque
   assert.deepEqual([rest, last], [[first + 1, first + 2], first + 2]);
   assert.ok(branchOf({ sequence: first }) > 0);
   assert.deepEqual(await sequencesBehind(other, first), { last, branchEnd: undefined, kept: rest });
+  const ofAnother = (await sequencesBehind(other, first + BRANCH_SEQUENCES)).branchEnd;
+  assert.equal(ofAnother, 0, 'another successor of the former master may have given it');
 });
 
 test('redis: a pod that has heard more of a former master than the next one has is told a gap, though others have published more there', async (t) => {

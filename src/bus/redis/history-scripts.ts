@@ -5,7 +5,7 @@ import { POSITIONS } from './position-field.ts';
 /** Bytes read in one call: Redis does nothing else meanwhile, and a reply is parsed in one turn of the event loop. */
 const BYTES_PER_CALL = 1024 * 1024;
 
-/** A new branch is up to so many further, by the server's replication id: two servers that follow the same one give others. */
+/** A new branch is up to so many further on. The replication id decides, so that two successors of one server get different ones. */
 const BRANCHES_PER_STEP = 1_024;
 
 /** Beyond it, sequences would soon be no safe integers any more: the epoch ends. */
@@ -65,7 +65,10 @@ elseif server and server ~= before then
     if type(noted) == 'number' then seq = start end
   end
 end
-local function endOfBranch(sequence) return redis.call('HGET', KEYS[1], branchOf(sequence)) or '-1' end
+local function endOfBranch(sequence)
+  if branchOf(sequence) == branchOf(seq) then return '-1' end
+  return redis.call('HGET', KEYS[1], branchOf(sequence)) or '0'
+end
 local function deletedIn(generation)
   return KEYS[1] .. '@deleted:' .. epoch .. ':' .. string.format('%d', generation)
 end
@@ -219,8 +222,8 @@ return { dropped, epoch }
  * While Redis has no memory to spare, pods publish without history. Then nothing must be read, so the script begins with a
  * write that needs memory.
  *
- * @returns epoch, sequence, the bytes of the messages, the end of the branch of argument 5 (-1 for the present
- *   one), and for each channel that is read: the sequence after which its list
+ * @returns epoch, sequence, the bytes of the messages, the end of the branch of argument 5 (-1 for the present one, 0 for
+ *   one that this server has nothing of), and for each channel that is read: the sequence after which its list
  *   is complete, then messages, the last one first. In place of that sequence: -1 if there are more messages than wanted,
  *   -2 if another call must go on with the channel, -3 if the next message exceeds the bytes
  */

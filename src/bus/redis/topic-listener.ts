@@ -148,8 +148,8 @@ export class TopicListener {
   }
 
   /**
-   * Whether another server has numbered the last messages than those before: the server that this pod listened to may have become
-   * a replica, whose listeners the present master does not know, so that it does not publish everything for them.
+   * Whether the last messages were numbered by another server than the confirmed ones. Then the server that this pod listened to
+   * may have become a replica: the present master does not know its listeners, and publishes nothing that only they want.
    */
   #isFromOtherServer(): boolean {
     const [heard, confirmed] = [this.heard, this.#confirmed];

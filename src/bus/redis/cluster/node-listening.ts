@@ -19,7 +19,7 @@ export class NodeListening extends IoredisConnection implements NodeListeningCon
       this.#listeners.get(channel.toString())?.(payload),
     );
     let noticing: NodeJS.Immediate | undefined;
-    // There is an event for each channel, which does not name it; joins that were acknowledged just before are over a turn later.
+    // ioredis emits an event for each channel, without its name. A turn later, joins that were acknowledged just before are over.
     this.redis.on('moved', () => {
       noticing ??= setImmediate(() => {
         noticing = undefined;
