@@ -38,7 +38,7 @@ export class Channels {
   readonly #log: Log;
   readonly #max: number;
   readonly #channels = new Map<string, Channel>();
-  /** Those that have lingered longest come first. */
+  /** Channels without listeners. The one that has lingered longest comes first. */
   readonly #lingering = new Map<string, Channel>();
 
   /** @param max how many there may be, lingering ones included; see `room` */

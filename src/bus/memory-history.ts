@@ -15,7 +15,7 @@ import {
   type KeptMessages,
 } from './history.ts';
 
-/** How often channels are forgotten whose time is over, if none is left by its listeners. */
+/** How often expired channels are forgotten while no listener leaves one. */
 const SWEEP_MS = 10_000;
 
 interface KeptChannel {

@@ -6,7 +6,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import type { PressureLevel } from '../pressure/pressure-level.ts';
 import type { Budget } from './create-budget.ts';
 
-/** What most parts of the gateway need. */
+/** Values that most parts of the gateway need. */
 export interface Basics {
   readonly config: Config;
   readonly processes: number;

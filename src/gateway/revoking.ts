@@ -46,7 +46,7 @@ export class Revoking {
     this.#revocables = revocables;
   }
 
-  /** Until this pod has read the revocations that Redis keeps, it lets nobody with a token in. */
+  /** Until this pod has read the revocations that Redis keeps, it refuses all clients with a token. */
   readonly notReady = (): string | undefined =>
     this.#bus.announcementsAreHeard ? undefined : 'the revocations that Redis keeps have not been read yet';
 

@@ -28,7 +28,7 @@ interface CarriedTopics {
 type Partitions = Map<number, CarriedTopics>;
 
 /**
- * What one channel has carried, by partition. A channel gets the events of a partition in log order. A copy comes only
+ * The last events that one channel has carried, by partition. A channel gets the events of a partition in log order. A copy comes only
  * after its event: the publisher did not hear that the event arrived, or the partition moved to another pod before the
  * commit. (Publishing keeps this order even if Redis takes only a part.) So an event that is not after the last one of its
  * topic has been dispatched before. A recreated topic has another id in Kafka.

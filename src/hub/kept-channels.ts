@@ -9,7 +9,7 @@ export interface KeptLimits {
   readonly lingerMs?: number;
 }
 
-/** How often channels are forgotten whose time is over, if nobody subscribes to any or leaves one. */
+/** How often expired channels are forgotten while no client subscribes or leaves. */
 const SWEEP_MS = 10_000;
 
 /** A channel that has been left. */

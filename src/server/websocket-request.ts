@@ -9,7 +9,7 @@ interface Asking {
 
 /**
  * The request of a server that upgrades only to WebSocket. Once a server listens for upgrades, Node.js takes every request
- * with an `Upgrade` header away from HTTP, whatever protocol the header names. HTTP requires servers to ignore protocols
+ * with an `Upgrade` header away from HTTP, also for a protocol that it does not know. HTTP requires servers to ignore protocols
  * that they do not speak.
  *
  * Node.js asks for `upgrade` when the headers have been read, so a request with `upgrade` false continues like any other,

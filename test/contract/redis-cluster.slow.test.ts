@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
+import { NodeListening } from '../../src/bus/redis/cluster/node-listening.ts';
 import { Places } from '../../src/bus/redis/cluster/places.ts';
 import type { PublishError } from '../../src/events/publisher.ts';
+import { createLog } from '../../src/log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Inbox } from '../helpers/inbox.ts';
 import { upTo } from '../helpers/numbers.ts';
@@ -156,6 +158,29 @@ test('redis cluster: a slot that has gone and come back at once has its listener
   assert.equal(await cluster.masterOf(topic), master);
   await eventually(() => bus.publish(topic, event(2, PREFIX + topic)));
   await eventually(() => assert.deepEqual(inbox.messages.map(numberIn), [1, 2]));
+});
+
+test('redis cluster: channels that a node has unsubscribed are told from those that it has not, where it only refuses one', async (t) => {
+  const cluster = await startCluster(t);
+  const [topic] = STREAMED_TOPICS;
+  const master = await cluster.masterOf(topic);
+  const others = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const owners = await Promise.all(others.map((word) => cluster.masterOf(word)));
+  const elsewhere = others[owners.findIndex((owner) => owner !== master)] ?? assert.fail();
+  const told: boolean[] = [];
+  const [own, foreign] = [`{${topic}}:own`, `{${elsewhere}}:foreign`];
+  const listening = new NodeListening({
+    access: { address: addressOf(`127.0.0.1:${master.port}`), tls: false },
+    log: createLog('silent'),
+    onMoved: (isSubscribed) => told.push(isSubscribed(own)),
+  });
+  t.after(() => listening.stop());
+  await new Promise<void>((resolve) => listening.start({ onReady: resolve, onLost: () => undefined }));
+  await listening.join(new Map([[own, () => undefined]]));
+  await assert.rejects(listening.join(new Map([[foreign, () => undefined]])), /MOVED/);
+  await eventually(() => assert.equal(told.at(-1), true));
+  await cluster.move(topic);
+  await eventually(() => assert.equal(told.at(-1), false));
 });
 
 const FAULTS: Record<string, (cluster: RedisCluster, master: RedisServer) => Promise<unknown>> = {

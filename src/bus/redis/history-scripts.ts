@@ -61,8 +61,8 @@ elseif server and server ~= before then
   local start = (math.floor(seq / ${BRANCH_SEQUENCES}) + step) * ${BRANCH_SEQUENCES}
   if start > ${LAST_BRANCH} then begin() else
     local text, last = string.format('%d', start), string.format('%d', seq)
-    local noted = redis.pcall('HSET', KEYS[1], 'server', server, 'seq', text, branchOf(seq), last)
-    if type(noted) == 'number' then seq = start end
+    local reply = redis.pcall('HSET', KEYS[1], 'server', server, 'seq', text, branchOf(seq), last)
+    if type(reply) == 'number' then seq = start end
   end
 end
 local function endOfBranch(sequence)

@@ -26,7 +26,7 @@ export const ANSWER = '@';
  */
 export class OwnPositions {
   readonly #options: OwnPositionsOptions;
-  /** What was reported last, by topic and partition. */
+  /** The positions that were reported last, by topic and partition. */
   readonly #said = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
 

@@ -15,7 +15,7 @@ interface PassedOverOptions {
 }
 
 /**
- * The questions after which this pod passes over events that nobody listens to: see INTEREST. A server that does not know
+ * The questions after which this pod passes over events without subscribers: see INTEREST. A server that does not know
  * the last one was not asked: if a former master still runs beside it, pods may listen here to events passed over there.
  */
 export class PassedOver {

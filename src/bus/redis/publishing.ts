@@ -28,7 +28,7 @@ interface PublishingOptions {
   readonly timing: BusTiming;
 }
 
-/** What Redis replies to the probe of a listener. */
+/** Redis's reply to the probe of a listener. */
 interface Probe {
   /** The version of each topic; null for a topic without one. */
   readonly versions: ReadonlyMap<string, string | null>;
@@ -121,7 +121,7 @@ export class Publishing {
     // Gives the topic a new version, since the replies decide which events are passed over: a pod that does not listen just
     // now must see later that it may have missed something.
     const counts: unknown[] = [];
-    // NUMSUB has no key: a cluster node that does not serve the channels any more counts nobody, and refuses only PUBLISH.
+    // NUMSUB has no key: a cluster node that no longer serves the channels counts no subscriber, and refuses only PUBLISH.
     const { connection, names } = this.#options;
     const ask = () => connection.send([...commands, ['PUBLISH', names.gapsChannel, NO_GAPS]]);
     for (const reply of await this.#master.run(this.#versions.run(topic, commands, ask))) {

@@ -25,7 +25,7 @@ import {
   type Weights,
 } from './weights.ts';
 
-/** What a selection set asks for, with all fragments expanded. Numbers are capped at the largest safe integer. */
+/** The size of a selection set, with all fragments expanded. Numbers are capped at the largest safe integer. */
 export interface Size {
   /** Fields at its own level. */
   readonly width: number;

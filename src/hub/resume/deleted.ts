@@ -1,7 +1,7 @@
 import type { Deletions } from '../../events/deletion.ts';
 import type { RecordedMessage } from './recording.ts';
 
-/** Which of the messages that subscribers begin with are deleted. They stay deleted, whatever comes later for their keys. */
+/** Which of the messages that subscribers begin with are deleted. They stay deleted even if later messages have their keys. */
 export class Deleted {
   readonly #upTo = new Map<string, number>();
   #forgottenUpTo = 0;

@@ -19,6 +19,9 @@ interface LeftBranches {
 /** The bus is asked no more often than this for one topic, as clients may send any cursor: ms. */
 const PAUSE_MS = 50;
 
+/** How many ends of branches are remembered of a topic: clients may send cursors of branches that never were. */
+const MAX_ENDS = 128;
+
 /**
  * The positions of topics. A pod hears only the channels that its subscribers ask for, so a cursor of another pod may be
  * ahead of this pod. Then the pod asks the bus, once for all subscribers that come before it asks.
@@ -28,6 +31,7 @@ export class TopicPositions {
   readonly #asking = new Map<string, Promise<void>>();
   /** By topic: ms. */
   readonly #askedAt = new Map<string, number>();
+  /** By topic. */
   readonly #branches = new Map<string, LeftBranches>();
 
   constructor(services: TopicPositionServices) {
@@ -49,8 +53,7 @@ export class TopicPositions {
   }
 
   /**
-   * Whether the history has gone on without this position: a master that has been replaced has given it, and the next one has
-   * not got it.
+   * Whether the history has gone on without this position: a master that was replaced has given it, and the next one lacks it.
    *
    * @param heard where the topic stands in the epoch of the position
    * @throws NoHistory
@@ -72,6 +75,7 @@ export class TopicPositions {
     const branch = branchOf(position);
     const known = ends.get(branch);
     if (known !== undefined) return known;
+    if (ends.size === MAX_ENDS) ends.clear();
     const asked = this.#readBranchEnd(topic, position.sequence);
     ends.set(branch, asked);
     asked.then(

@@ -8,7 +8,7 @@ interface GroupAdmissionOptions extends Omit<GroupBusOptions, 'busId'> {
   readonly driver: Pick<KafkaDriver, 'forgetGroup' | 'describeGroup'>;
   /** Why the pod must not join the group yet; undefined if it may. */
   readonly mayNotJoin: () => string | undefined;
-  /** Undefined: nothing distinguishes this bus from others, and the pod joins the group whoever is in it. */
+  /** Undefined: nothing distinguishes this bus from others, and the pod joins the group beside any members. */
   readonly busId: BusId | undefined;
   /** `KAFKA_START=latest`: the first pod of the group begins at the ends of partitions. */
   readonly startsAtEnd: boolean;

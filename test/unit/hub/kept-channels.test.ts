@@ -45,7 +45,7 @@ test('channels count for the client that has had them subscribed to last, as lon
   assert.deepEqual([kept.room, rooms()], [MAX, [MAX, MAX]]);
 });
 
-test('what has been left is forgotten in time, though nobody subscribes to anything any more', (t) => {
+test('channels that have been left are forgotten in time, though no client subscribes or leaves any more', (t) => {
   holdTimers(t);
   let now = 0;
   const kept = new KeptChannels({ maxKept: MAX, lingerMs: 0 }, () => now);

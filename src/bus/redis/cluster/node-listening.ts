@@ -5,7 +5,7 @@ import type { IsSubscribed, NodeListeningConnection } from './node-connections.t
 import { CHANNELS_PER_COMMAND, IoredisConnection, type IoredisOptions } from '../ioredis.ts';
 
 interface NodeListeningOptions extends IoredisOptions {
-  /** See ConnectNode. */
+  /** Called when the node has unsubscribed channels, or refused one: see ConnectNode. */
   readonly onMoved: (isSubscribed: IsSubscribed) => void;
 }
 

@@ -57,7 +57,7 @@ export class SlotListening implements ListeningConnection {
   readonly #follower: NodeFollower = {
     onReady: () => void this.#prepare(),
     onLost: () => this.#lose(),
-    // The slot may be back on the node before anyone knows of the move.
+    // The slot may be back on the node before a look at the cluster shows the move.
     onMoved: (isSubscribed) => {
       if ([...this.#joined].every(isSubscribed)) return;
       this.#isUnsubscribed = true;

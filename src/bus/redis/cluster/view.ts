@@ -1,7 +1,7 @@
 import type { Address } from '../access.ts';
 import { valueOf, type Command, type Reply } from '../connection.ts';
 
-/** What a node knows about its cluster. */
+/** A cluster as one of its nodes sees it. */
 export interface ClusterView {
   /** Higher after each failover, and after the first of several slots that have moved to one node. */
   readonly epoch: number;

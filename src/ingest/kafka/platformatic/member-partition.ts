@@ -111,7 +111,7 @@ export class MemberPartition {
     this.#leaderEpoch = leaderEpoch;
   }
 
-  /** Goes on at the position, whatever was fetched beyond it. */
+  /** Goes on at the position, and drops records that were fetched beyond it. */
   rewind(): void {
     this.#waiting = undefined;
     this.fetchedUpTo(this.#position, this.#leaderEpoch);
