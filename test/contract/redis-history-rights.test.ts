@@ -29,8 +29,12 @@ async function rights(): Promise<readonly [string[], string[]]> {
   return [all, history];
 }
 
-/** What becomes of a pod with these rights that hears events, loses its connection, and hears more. */
-async function blinkWith(t: TestContext, rules: readonly string[]) {
+/**
+ * What becomes of a pod with these rights that hears events, loses its connection, and hears more.
+ *
+ * @param reads whether it reads history before, and so knows the present epoch
+ */
+async function blinkWith(t: TestContext, rules: readonly string[], { reads = false } = {}) {
   const server = await startRedis(t);
   const client = await redisAdmin(t, server);
   await client.call('ACL', 'SETUSER', 'limited', 'on', '>secret', ...rules);
@@ -48,6 +52,7 @@ async function blinkWith(t: TestContext, rules: readonly string[]) {
   };
   // Enough for lists to be cut.
   await publish(1, 2 * SIZE);
+  if (reads) await bus.readHistory(TOPIC, [CHANNEL], 0, { maxBytes: 1_000_000 });
   await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   await publish(2 * SIZE + 1, 2 * SIZE + 5);
   const told = (message: string): number => lines.filter((line) => line.includes(message)).length;
@@ -89,7 +94,9 @@ const SINGLE: readonly (readonly [right: string, line: string, gaps: readonly st
 
 for (const [right, line, expected] of SINGLE) {
   it(`redis: without the right to ${right} alone, events are published all the same, and a line says what is not there`, async (t) => {
-    const { numbers, gaps, told } = await blinkWith(t, ['~*', '&*', '+@all', `-${right}`]);
+    // Behind a message of an epoch that it does not know yet, a pod can't tell whether it listens to the master.
+    const reads = expected?.length === 0;
+    const { numbers, gaps, told } = await blinkWith(t, ['~*', '&*', '+@all', `-${right}`], { reads });
     assert.deepEqual(numbers, EVERY);
     await eventually(() => assert.deepEqual([gaps, told(line)], [expected ?? gaps, 1]));
   });

@@ -233,7 +233,7 @@ async function tryReading(
   await listening.fence();
   // Over a new connection, this pod hears new messages before it has read the missed ones.
   await listener.healed();
-  listener.advance(read.position);
+  listener.stands(read.position);
   return read;
 }
 
@@ -275,7 +275,7 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     stands: async (position) => {
       if (!(await listensHere())) return;
       await fence();
-      listener.advance(position);
+      listener.stands(position);
     },
   });
   const listener: TopicListener = new TopicListener({

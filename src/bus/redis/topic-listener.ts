@@ -93,9 +93,17 @@ export class TopicListener {
     return last && { epoch: last.epoch, sequence: Math.max(last.sequence, this.#lastSequence) };
   }
 
-  /** All messages up to this position have been heard, unless the connection was lost meanwhile. */
-  advance(position: HistoryPosition): void {
+  /** The server that this pod listens to was at this position a moment before, and this pod has heard all up to it. */
+  stands(position: HistoryPosition): void {
+    // The connection was lost meanwhile.
     if (this.#held !== undefined) return;
+    this.#advance(position);
+    const confirmed = this.#confirmed;
+    if (confirmed?.epoch !== position.epoch || confirmed.sequence < position.sequence)
+      this.#confirmed = position;
+  }
+
+  #advance(position: HistoryPosition): void {
     const last = this.#position;
     if (last !== undefined && last.epoch !== position.epoch) {
       this.#lastSequence = -1;
@@ -194,8 +202,7 @@ export class TopicListener {
       this.#giveUp(messageOf(thrown));
       if (read === undefined) return;
       // The gap has been told up to there.
-      this.advance(read.position);
-      this.confirm();
+      this.stands(read.position);
     }
   }
 
@@ -211,8 +218,7 @@ export class TopicListener {
     );
     this.#held = undefined;
     for (const heard of messages) this.#passOn(heard);
-    this.advance(position);
-    this.confirm();
+    this.stands(position);
     this.#release(held.slice(lastRead + 1));
   }
 
@@ -279,7 +285,7 @@ export class TopicListener {
   }
 
   #passing(channel: string, { epoch, sequence }: HistoryPosition): void {
-    this.advance({ epoch, sequence: sequence - 1 });
+    this.#advance({ epoch, sequence: sequence - 1 });
     if (sequence !== this.#lastSequence) this.#lastChannels.length = 0;
     this.#lastSequence = sequence;
     this.#lastChannels.push(channel);

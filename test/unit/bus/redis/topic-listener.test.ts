@@ -32,7 +32,7 @@ function listen(options: Partial<ConstructorParameters<typeof TopicListener>[0]>
     ]),
   ) as Record<'a' | 'b', (payload: string) => void>;
   for (const channel of Object.keys(hear)) listener.joined(channel, undefined);
-  listener.advance({ epoch: EPOCH, sequence: 4 });
+  listener.stands({ epoch: EPOCH, sequence: 4 });
   return { listener, hear, heard, reads };
 }
 
@@ -90,9 +90,9 @@ test('where the server was not the one that is published to, messages that came 
   assert.equal(gaps, 1);
 });
 
-for (const [what, last] of [
-  ['epoch', message(1, 'another')],
-  ['branch', message(BRANCH_SEQUENCES + 1)],
+for (const [what, epoch, sequence] of [
+  ['epoch', 'another', 1],
+  ['branch', EPOCH, BRANCH_SEQUENCES + 1],
 ] as const) {
   test(`messages of another ${what}, heard before anything has confirmed the connection, are behind a gap when that is lost, once`, async () => {
     let gaps = 0;
@@ -105,10 +105,19 @@ for (const [what, last] of [
     reads[0]?.answer(read(6, [5, 6], []));
     await healed;
     assert.equal(gaps, 0, 'the same server has numbered all of them');
-    hear.a(last);
+    hear.a(message(sequence, epoch));
     listener.hold();
     listener.hold();
     assert.equal(gaps, 1);
+  });
+
+  test(`messages of another ${what} are no gap when the connection is lost after this pod was seen to listen there`, () => {
+    const { listener, hear } = listen({ begunAnew: () => undefined });
+    listener.confirm();
+    hear.a(message(sequence, epoch));
+    listener.stands({ epoch, sequence });
+    hear.a(message(sequence + 1, epoch));
+    listener.hold();
   });
 }
 
