@@ -23,6 +23,8 @@ interface MasterOptions {
   readonly tryOut: () => Promise<void>;
   /** Called for a server that may lack what this pod published last. If it rejects, the pod looks again. */
   readonly mayHaveLost: () => Promise<void>;
+  /** Called when the server is found to be a replica. */
+  readonly isReplica: () => void;
 }
 
 /** Why a bus that has never been connected can't be used. */
@@ -198,9 +200,10 @@ export class Master {
 
   /** A failover leaves the old master as a replica: what is published there reaches only its own listeners. */
   #leaveReplica(): void {
-    const { connection, metrics, log, clock } = this.#options;
+    const { connection, isReplica, metrics, log, clock } = this.#options;
     if (this.#unusable === NOT_MASTER) return;
     this.#isMaster = false;
+    isReplica();
     this.#become(NOT_MASTER);
     metrics.redisNotMaster.inc();
     log.warn('Redis is not a master; connecting again until it is');

@@ -22,6 +22,8 @@ interface PublishingOptions {
   readonly pod: string;
   /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
   readonly countsSubscribers: boolean;
+  /** See MasterOptions. */
+  readonly isReplica: () => void;
   readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock: Clock;
@@ -84,6 +86,7 @@ export class Publishing {
         await this.#tryScript();
       },
       mayHaveLost: () => this.#versions.announceLost(),
+      isReplica: options.isReplica,
     });
   }
 

@@ -88,6 +88,8 @@ export class RedisLink {
       connection: commands,
       histories,
       countsSubscribers,
+      // The server that this pod listens to may be the same one: what it hears from now on may come behind what it has missed.
+      isReplica: () => this.#missed.doubt(),
       metrics,
     });
     this.#paced = new PacedPublishing(

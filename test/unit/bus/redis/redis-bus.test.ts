@@ -691,7 +691,7 @@ async function consuming(t: TestContext) {
     await setImmediate();
     await goOn();
   };
-  return { kafka, gaps, blink, goOn };
+  return { redis, kafka, gaps, blink, goOn, beat, wake };
 }
 
 for (const [what, after] of [
@@ -715,4 +715,21 @@ test('what has been read again is not told, neither then nor after the next lost
   assert.deepEqual(kafka.read, [[2, 5]]);
   await blink([]);
   assert.deepEqual(gaps, []);
+});
+
+test('what came since the server was a replica may be behind what was missed: it is told, and not read again', async (t) => {
+  const { redis, kafka, gaps, blink, beat, wake, goOn } = await consuming(t);
+  redis.role = 'slave';
+  await beat();
+  redis.role = 'master';
+  redis.commands.reconnect = () => redis.commands.connect();
+  const beats = /^@pod:.*:/;
+  redis.refusal = ([, channel = '']) =>
+    beats.test(channel) ? 'BUSY Redis is busy running a script' : undefined;
+  await wake();
+  await wake();
+  await blink(consumedTo(5), 'of another pod');
+  redis.refusal = () => undefined;
+  await goOn();
+  assert.deepEqual([gaps, kafka.read], [['bids'], []]);
 });
