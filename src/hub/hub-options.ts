@@ -15,8 +15,7 @@ import type { PlanServices, SubscriptionPlan } from './subscription-plan.ts';
 
 /** The parts of a graph that the hub uses; replaced as a whole. */
 export interface HubGraph {
-  /** Without `topics` no topic has history. */
-  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers'> & Partial<Pick<Graph, 'topics'>>;
+  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers' | 'topics'>;
   readonly contexts: Contexts;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure' | 'unserialisable'>;
 }

@@ -205,11 +205,12 @@ export class SharedExecution {
 
   #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
-    const { runner, keyOf } = this.#parts;
-    const serialized = new SerializedResult(result, this.#message.h, keyOf?.(this.#message.event), runner);
+    const { runner, keyOf, plan } = this.#parts;
+    const position = plan.isKept ? this.#message.h : undefined;
+    const serialized = new SerializedResult(result, position, keyOf?.(this.#message.event), runner);
     // An execution that failed, or was aborted because its subscribers left, may succeed for the next.
     if (this.#isRecorded && result.errors === undefined) {
-      const { plan, replayed } = this.#parts;
+      const { replayed } = this.#parts;
       replayed.add(plan, this.#message, first.viewer, reads, serialized);
     }
     if (this.#trace !== undefined) this.#trace.executed(result.errors);

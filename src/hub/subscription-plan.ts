@@ -17,6 +17,8 @@ export interface SubscriptionPlan {
   /** The variables as the client sent them, but only those that the operation declares; deep-frozen. */
   readonly variables: Readonly<Record<string, unknown>>;
   readonly topic: string;
+  /** Whether clients may resume: if not, they get no cursors, though pods with another graph may keep the topic. */
+  readonly isKept: boolean;
   /** The channels of the topic, each once. */
   readonly channels: readonly string[];
   /** The subscription field. */
@@ -33,7 +35,7 @@ export interface SubscriptionPlan {
 }
 
 export interface PlanServices {
-  readonly graph: Pick<Graph, 'bindings'>;
+  readonly graph: Pick<Graph, 'bindings' | 'topics'>;
   readonly executor: Pick<Executor, 'subscriptionField'>;
   readonly channelPrefix: string;
   /** Most channels of one subscription. */
@@ -63,6 +65,7 @@ export function planSubscription(
       key,
       variables,
       topic,
+      isKept: graph.topics.get(topic)?.history !== undefined,
       channels,
       field,
       filter,

@@ -83,13 +83,14 @@ export class SimulatedPod implements ClientPod {
       this.#isDeaf = isDeaf;
       if (isDeaf) for (const connection of this.connections) connection.reconnect();
     });
+    const topics = keeping(options.histories, shared.graph.topics);
     this.#source = new KafkaSource({
       settings: {
         ...SOURCE_SETTINGS,
         KAFKA_SESSION_TIMEOUT_MS: options.sessionSeconds * 1_000,
         REDIS_PREFIX: PREFIX,
       },
-      topics: keeping(options.histories, shared.graph.topics),
+      topics,
       publisher: this.#watched(defect.publisher?.(this.#bus, redis.connection) ?? this.#bus),
       metrics,
       log,
@@ -103,7 +104,7 @@ export class SimulatedPod implements ClientPod {
     if (options.readsAgain) this.#bus.readMissedFrom(this.#source.consumption);
     const { graph, executor, contexts } = shared;
     this.#hub = new Hub({
-      graph,
+      graph: { ...graph, topics },
       executor,
       contexts,
       bus: {

@@ -170,7 +170,7 @@ export const byRole = filterOn(
 
 /** A graph in place of another one, for the groups that go on. */
 export const nextGraph = (execute: HubGraph['executor']['execute']): HubGraph => ({
-  graph: { bindings: new Map(), hasResolvers: false },
+  graph: { bindings: new Map(), hasResolvers: false, topics: new Map() },
   contexts: contextsOf(),
   executor: {
     subscriptionField: () => assert.fail('no subscription begins'),

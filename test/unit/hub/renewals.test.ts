@@ -11,7 +11,12 @@ function servicesOf(typeOfAmount: string): RenewalServices {
     `type Query { a: Int } type Subscription { bid(id: ID): Bid } type Bid { amount: ${typeOfAmount} }`,
   );
   const bindings = new Map([['bid', binding]]);
-  return { executor: executorFor(schema), graph: { bindings }, channelPrefix: '', maxChannels: 10 };
+  return {
+    executor: executorFor(schema),
+    graph: { bindings, topics: new Map() },
+    channelPrefix: '',
+    maxChannels: 10,
+  };
 }
 
 /** What becomes of two subscriptions with the same operation, where a type is replaced. */

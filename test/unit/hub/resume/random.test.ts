@@ -5,7 +5,7 @@ import { eventually } from '../../../helpers/eventually.ts';
 import { Random } from '../../../helpers/random.ts';
 import { UNITS } from '../../../../src/hub/work-budget.ts';
 import { filterOn, operation, settled, setUpOn } from '../parts.ts';
-import { busWith, Client, publish } from './world.ts';
+import { busWith, keeping, Client, publish } from './world.ts';
 import { expectInOrder } from '../../../helpers/numbers.ts';
 
 const SEEDS = 20;
@@ -30,6 +30,7 @@ async function run(seed: number): Promise<void> {
   const cost = { comparisons: random.chance(0.5) ? UNITS.turn : 1, scans: 0 };
   const bus = busWith(size);
   const { hub } = setUpOn(bus, {
+    topics: keeping(size),
     maxWaiting: 10_000,
     binding: { filter: filterOn(undefined, () => true, cost) },
     execute: (event: { n: number }, _, context): ExecutionResult | Promise<ExecutionResult> => {

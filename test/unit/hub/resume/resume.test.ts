@@ -117,6 +117,9 @@ test('a topic without history has no cursors, and a client that begins with it h
   assert.deepEqual(Object.fromEntries(counts), { new: 1, recovered: 0, lost: 0 });
   bus.carry('bids:id=a', 1, { n: 1 });
   assert.deepEqual([client.heard, client.cursor], [[undefined, 1], null]);
+  // Published by a pod whose graph keeps the topic already.
+  bus.carry('bids:id=a', 2, { n: 2 }, { h: ['abc', 7] });
+  assert.deepEqual([client.heard, client.cursor], [[undefined, 1, 2], null]);
 });
 
 test('however many resume, and however they differ, each event is executed once for what is read', async (t) => {
