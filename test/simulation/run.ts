@@ -126,6 +126,8 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
     return [`not recovered: ${unready(world)}; ${world.isConsumed ? 'all' : 'not all'} is consumed`];
   }
   await go(never, NOTICED_MS);
+  // What pods read again meanwhile may have been too much for a slow client, which then has to come again.
+  if (!(await go(() => isSettled(world), RECOVERY_MS))) return [`not settled: ${unready(world)}`];
   const slowestMs = Math.max(0, ...plan.clients.map(({ takesMs }) => takesMs));
   for (const topic of TOPICS) {
     for (const [partition] of kafka.topic(topic).partitions.entries()) {
