@@ -47,6 +47,8 @@ export class TopicVersions {
   readonly #unkept = new Map<string, number>();
   /** Topics that this pod has published to while Redis took no writes: that did not change their versions. */
   readonly #outdated = new Set<string>();
+  /** Losses that Redis did not permit to announce: when the topic was last published to before the loss, in ms. */
+  readonly #untold = new Map<string, number>();
   #count = 0;
   #arePermitted = true;
 
@@ -216,6 +218,7 @@ export class TopicVersions {
     try {
       const replies = await this.#options.connection.transact([...before, ...this.#reading(topics)]);
       for (const topic of outdated) this.#outdated.delete(topic);
+      if (this.#untold.size > 0) await this.#announce(new Map(this.#untold));
       return { own: replies.slice(0, commands.length), versions: replies.slice(before.length) };
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
@@ -238,7 +241,7 @@ export class TopicVersions {
    * @throws if they can't be notified just now
    */
   async announceLost(): Promise<void> {
-    const { connection, names, log, now } = this.#options;
+    const { connection, log, now } = this.#options;
     const since = now() - RECENT_MS;
     const recent = [...this.#given].filter(([, { at }]) => at >= since);
     if (recent.length === 0) return;
@@ -253,19 +256,14 @@ export class TopicVersions {
       if (isUnkept || (await this.#options.isLost(topic)) !== false) lost.push(topic);
     }
     if (lost.length === 0) return;
-    const losses = recent.flatMap(([topic, { at }]) =>
-      lost.includes(topic) ? [{ topic, ageMs: now() - at }] : [],
-    );
-    const announcement: Command = ['PUBLISH', names.gapsChannel, lossesText(losses)];
+    const losses = new Map(recent.flatMap(([topic, { at }]) => (lost.includes(topic) ? [[topic, at]] : [])));
     try {
       // Listeners that connect later see it by the version.
-      await connection.transact([announcement, ...this.#renewing(lost)]);
+      await connection.transact([this.#announcing(losses), ...this.#renewing(lost)]);
     } catch (thrown) {
       if (!(thrown instanceof TransactionRefused)) throw thrown;
       for (const topic of lost) this.#outdated.add(topic);
-      const [reply] = await connection.send([announcement]);
-      // A server that is busy takes it later; one that does not permit it never does.
-      if (reply !== undefined && !isRefusal(reply)) valueOf(reply);
+      await this.#announce(losses);
     }
     log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
     for (const [topic, { version }] of recent) {
@@ -273,6 +271,27 @@ export class TopicVersions {
       this.#given.delete(topic);
       this.#unkept.delete(topic);
     }
+  }
+
+  /**
+   * Where Redis does not permit that, listeners are told with the first heartbeat after it does.
+   *
+   * @throws if Redis is busy, or the connection is lost
+   */
+  async #announce(losses: ReadonlyMap<string, number>): Promise<void> {
+    const [reply] = await this.#options.connection.send([this.#announcing(losses)]);
+    const isTold = !isRefusal(reply);
+    if (reply !== undefined && isTold) valueOf(reply);
+    for (const [topic, at] of losses) {
+      if (isTold) this.#untold.delete(topic);
+      else this.#untold.set(topic, at);
+    }
+  }
+
+  #announcing(losses: ReadonlyMap<string, number>): Command {
+    const now = this.#options.now();
+    const told = [...losses].map(([topic, at]) => ({ topic, ageMs: now - at }));
+    return ['PUBLISH', this.#options.names.gapsChannel, lossesText(told)];
   }
 
   #reading(topics: readonly string[]): readonly Command[] {

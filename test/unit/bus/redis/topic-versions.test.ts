@@ -114,7 +114,7 @@ test('of a topic with history, what was published without it counts as lost wher
   }
 });
 
-test('what Redis may have lost is told once it is not busy any more, and to no pod where it is not permitted', async () => {
+test('what Redis may have lost is told once it is not busy any more, or with the first heartbeat after it is permitted', async () => {
   const { redis, versions } = setUp();
   await versions.run('bids', [], async () => []);
   redis.refusal = BUSY;
@@ -125,6 +125,18 @@ test('what Redis may have lost is told once it is not busy any more, and to no p
   replies.PUBLISH.error = new Error(NOPERM);
   await versions.announceLost();
   assert.equal(sent(), 2);
+  redis.refusal = NOPERM;
   await versions.announceLost();
-  assert.equal(sent(), 2, 'once it has been tried, nothing is left to tell');
+  assert.equal(sent(), 2, 'heartbeats try it again');
+  await versions.readWith([], ['bids']);
+  assert.equal(sent(), 2, 'Redis permits no heartbeat either');
+  redis.refusal = undefined;
+  await versions.readWith([], ['bids']);
+  assert.equal(sent(), 3, 'it is permitted, but for this channel');
+  redis.now = 20;
+  redis.replyTo = () => undefined;
+  await versions.readWith([], ['bids']);
+  assert.deepEqual(redis.sent.at(-1), ['PUBLISH', '@gaps', '["bids",20]']);
+  await versions.readWith([], ['bids']);
+  assert.equal(sent(), 4, 'nothing is left to tell');
 });
