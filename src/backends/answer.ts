@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { ByteSource, Reservation } from '../support/byte-budget.ts';
 
-/** An answer that has been read. What it has reserved is to be released once it has been parsed. */
+/** An answer that has been read. Its reader releases the reservation once the text has been parsed. */
 export interface Answer {
   readonly text: string;
   readonly reserved: Reservation;
@@ -15,14 +15,14 @@ export interface AnswerRoom {
   readonly maxBytes: number;
 }
 
-/** An answer that does not say how long it is has as much reserved at first, which most do with. */
+/** Bytes reserved at first for an answer without a content-length: most answers fit. */
 const FIRST_BYTES = 64 * 1024;
 
 /**
- * Reads the body of an answer, whose bytes are reserved first: as many as its headers announce, or as it may have once it
- * turns out to be longer than most. It waits for room with its connection unread, and with no reservation.
+ * Reads the body of an answer. Bytes are reserved before they are read: the announced length, or FIRST_BYTES, and for a
+ * longer answer the most allowed. While an answer waits for room, it holds no reservation and its body is not read.
  *
- * @throws if it is longer than it may be, or the signal's reason
+ * @throws RangeError if the answer is too long, or the signal's reason
  */
 export async function readAnswer(
   { headers, body }: Dispatcher.ResponseData,
@@ -36,7 +36,7 @@ export async function readAnswer(
   try {
     if (first > most) throw tooLong(most, String(first));
     reserved = await bytes.reserve(first, owner, signal);
-    // Chunks are copied into one buffer: kept, those of a byte each would take a hundred times what is reserved.
+    // Chunks are copied into one buffer: chunks of one byte, if kept, would take a hundred times the reserved bytes.
     let answer = Buffer.allocUnsafe(announced === undefined ? 0 : first);
     let size = 0;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -58,7 +58,7 @@ export async function readAnswer(
     return { text: new TextDecoder().decode(answer.subarray(0, size)), reserved };
   } catch (thrown) {
     reserved?.release();
-    // One that is not read would keep its connection.
+    // A body that is not read to its end would keep its connection.
     body.on('error', () => undefined).destroy();
     throw thrown;
   }

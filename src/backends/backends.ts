@@ -12,7 +12,7 @@ export class Backends {
   readonly #Facade: new (call: BackendsCall) => BackendsFacade;
 
   /**
-   * @param before of the graph that is to be replaced: those that are defined in the same way go on
+   * @param before back ends of the graph to be replaced: those with an equal definition keep their clients
    * @throws SluiceError BAD_GRAPH: one message that lists every fault of the definitions
    */
   constructor(
@@ -43,7 +43,7 @@ export class Backends {
   /**
    * Aborts all calls with BACKEND_ABORTED and closes every connection.
    *
-   * @param after of the graph that has replaced this one: those that it goes on with stay open
+   * @param after back ends of the graph that has replaced this one: the clients that they share stay open
    */
   async close(after?: Backends): Promise<void> {
     const staying = after === undefined ? [] : after.#clients;
@@ -51,7 +51,7 @@ export class Backends {
     await Promise.all(closing.map((client) => client.close()));
     const names = new Set(staying.map(({ name }) => name));
     for (const { name } of closing) {
-      // A circuit that is not there any more would be told to be open for ever.
+      // The metric would otherwise show the open circuit of a removed back end for ever.
       if (!names.has(name)) this.#services.metrics.backendBreakerOpen.set({ backend: name }, 0);
     }
   }

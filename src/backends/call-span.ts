@@ -3,9 +3,9 @@ import type { BackendError } from './error.ts';
 import type { BackendSettings } from './settings.ts';
 
 /**
- * Begins the span of one call, its waiting and retries included. Without the path, which may hold ids of customers.
+ * Begins the span of one call, waiting and retries included. It leaves out the path, which may hold ids of customers.
  *
- * @param parent undefined: it is not sampled
+ * @param parent undefined: the call is not sampled
  */
 export function beginCall(
   parent: SpanPlace | undefined,

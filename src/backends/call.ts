@@ -8,13 +8,13 @@ export class BackendCall {
   readonly #deadline: number;
   readonly #outer: AbortSignal | undefined;
   readonly #controller = new AbortController();
-  /** Stops the timer. A controller of its own, since the signal of a call that has succeeded must not abort. */
+  /** Stops the timer. `#controller` can't do so: the signal of a call that has succeeded must not abort. */
   readonly #ended = new AbortController();
 
   /**
    * @param backend name of the back end
    * @param timeoutMs limit of the whole call
-   * @param outer signal of the execution; the call is aborted when it aborts
+   * @param outer signal of the execution, whose abort aborts the call
    */
   constructor(backend: string, clock: Clock, timeoutMs: number, outer: AbortSignal | undefined) {
     this.#backend = backend;
@@ -58,7 +58,7 @@ export class BackendCall {
     return !this.signal.aborted;
   }
 
-  /** To be called when the call has settled: stops the timer and removes the listener from the outer signal. */
+  /** Stops the timer and removes the listener from the outer signal; called when the call has settled. */
   end(): void {
     this.#ended.abort();
     this.#outer?.removeEventListener('abort', this.abort);

@@ -26,8 +26,8 @@ const MAX_OPEN_MS = 30_000;
  *     └──────── it succeeds ──────────┼──────────────────────────┘  │
  *                                     └── it fails: open twice as long
  *
- * It counts consecutive failures, not a share of failures, so that one path that always fails does not block calls of
- * the others.
+ * The breaker counts consecutive failures, not a share of failures, so that one path that always fails does not block
+ * calls of other paths.
  *
  * Own code, since cockatiel and opossum count a trial that its caller aborted as a success, let callers wait without
  * bound for the end of a trial (cockatiel) or keep a timer running (opossum), and read the clock themselves.

@@ -27,7 +27,7 @@ export interface BackendServices {
   readonly answers: ByteSource;
   /** Converts the keys of a response. May change the value in place; throws for keys that must not be used. */
   readonly transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>;
-  /** Whether spans are recorded: then calls that have none tell back ends to record none either. */
+  /** Whether the gateway records spans: a call without one then tells the back end to record none either. */
   readonly isTraced?: boolean;
 }
 
@@ -36,9 +36,9 @@ export interface Caller {
   /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   viewer(): unknown;
   signal(): AbortSignal | undefined;
-  /** Under which the call is traced; undefined: it is not sampled. */
+  /** The span under which the call is traced; undefined: the call is not sampled. */
   span(): SpanPlace | undefined;
-  /** Returns a new header value for each call that is not traced. @param flags its last part */
+  /** Returns a new header value for each call that is not traced. @param flags last part of the value */
   traceparent(flags: string): string;
 }
 
@@ -102,14 +102,14 @@ export class BackendClient {
     return this.#settings.name;
   }
 
-  /** Whether it is defined like this. Functions are the same only if they are of the same load of the graph's code. */
+  /** Whether the client has equal settings. Functions are equal only within one load of the graph's code. */
   isOf(settings: BackendSettings): boolean {
     return isDeepStrictEqual(this.#settings, settings);
   }
 
-  /** @throws BackendError, or what reading the viewer throws */
+  /** @throws BackendError, or the error of reading the viewer */
   async request(caller: Caller, request: BackendRequest): Promise<JsonValue> {
-    // Read synchronously and before all else, so that it is recorded as a read of the calling execution.
+    // The viewer is read synchronously and before all else, so that the read is recorded for the calling execution.
     const viewer = this.#settings.forward.length === 0 ? undefined : caller.viewer();
     const { metrics, clock } = this.#services;
     const backend = this.name;
@@ -143,7 +143,7 @@ export class BackendClient {
     await this.#transport.destroy();
   }
 
-  /** By which logs of back ends can be correlated. */
+  /** Fields of a call without a span, by which logs of back ends can be correlated. */
   #untraced(caller: Caller): TraceFields {
     return { traceparent: caller.traceparent(this.#services.isTraced === true ? '00' : '01') };
   }
@@ -178,7 +178,7 @@ export class BackendClient {
     }
   }
 
-  /** @throws BackendError BAD_REQUEST for every fault of the request; nothing has been sent then */
+  /** @throws BackendError BACKEND_BAD_REQUEST for every fault of the request, before anything is sent */
   #prepare({ path, body, options = NO_OPTIONS }: BackendRequest, viewer: unknown) {
     const { basePath, forward } = this.#settings;
     const { timeoutMs = 1 } = options;
@@ -246,8 +246,8 @@ export class BackendClient {
       this.#tellBreaker(pass, error);
       throw error;
     } finally {
-      // Released after the breaker has counted the outcome, so that the next waiting call finds it open; and after
-      // undici has finished the request, which may be later than the call's own end.
+      // The slot is released after the breaker has counted the outcome, so that the next waiting call finds the breaker
+      // open; and after undici has finished the request, which may be later than the end of the call.
       const release = (): void => this.#limiter.release();
       void sent.then(release, release);
     }

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** The ways in which a call to a back end fails, and what clients read of it: causes stay in the gateway. */
+/** The ways in which a call to a back end fails, with the message for clients: causes stay in the gateway. */
 const MESSAGES = {
   /** No connection; 502, 503 or 504 after all retries; or no request was sent as the circuit breaker is open. */
   BACKEND_UNAVAILABLE: 'is not available',
@@ -14,7 +14,7 @@ const MESSAGES = {
   BACKEND_REJECTED: 'rejected the request',
   /** Any other 5xx. */
   BACKEND_FAILED: 'failed',
-  /** A response that can't be used: not JSON, too large, a redirect, behind too many interim ones. */
+  /** A response that can't be used: not JSON, too large, a redirect, or after too many interim responses. */
   BACKEND_BAD_RESPONSE: 'gave an answer that cannot be used',
   /**
    * The graph's code made a request that can't be sent: an unsafe path, a header with a line break, a body not JSON.
@@ -55,7 +55,7 @@ export class BackendError extends GraphQLError {
     });
     this.code = code;
     this.retryAfter = retryAfter;
-    // Not as `originalError`: graphql-js would take over its stack and extensions.
+    // The cause is no `originalError`, since graphql-js would take over its stack and extensions.
     Object.defineProperty(this, 'cause', { value: cause, enumerable: false });
   }
 

@@ -8,17 +8,17 @@ export interface BackendsCall {
   /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   readonly viewer: () => unknown;
   readonly signal: () => AbortSignal | undefined;
-  /** Under which the calls are traced; undefined: they are not sampled. */
+  /** The span under which the calls are traced; undefined: they are not sampled. */
   readonly span?: () => SpanPlace | undefined;
 }
 
 /**
- * `ctx.backends` of one execution. Made for every execution, so it has one field in use until a resolver reads a back
- * end. The back ends are getters on the prototype of a subclass that facadeClass makes once for each gateway.
+ * `ctx.backends` of one execution. Every execution makes a facade, so only one field is set until a resolver reads a
+ * back end. The back ends are getters on the prototype of a subclass that facadeClass makes once for each loaded graph.
  */
 export class BackendsFacade {
   static {
-    // Without Object's prototype, so that any name that is not a back end's is undefined.
+    // The prototype does not inherit from Object's, so that any name that is not a back end's is undefined.
     Object.setPrototypeOf(this.prototype, null);
   }
 
@@ -60,7 +60,7 @@ class UsedBackends implements Caller {
     this.#call = call;
   }
 
-  /** Returns the same object each time. A linear search, since an execution uses few back ends. */
+  /** Returns the same object each time. The search is linear, since an execution uses few back ends. */
   of(client: BackendClient): Backend {
     for (const backend of this.#backends) if (backend.client === client) return backend;
     const backend = new BoundBackend(client, this);

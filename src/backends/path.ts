@@ -1,6 +1,6 @@
 import type { Query } from '../graph/api/backend.ts';
 
-/** Most paths: only segments that need no decoding to be checked. */
+/** Matches most paths: those whose segments can be checked without decoding. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,=:@-]+)+\/?$/;
 
 /** Characters that a URL's path may contain: no controls, no spaces, no `?`, `#` or backslash, ASCII only. */

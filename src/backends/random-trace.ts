@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A trace (W3C Trace Context) of calls that no span is recorded of. Each call gets its own span id. */
+/** A trace (W3C Trace Context) of calls without a recorded span. Each call gets its own span id. */
 export class RandomTrace {
   readonly #id = randomBytes(16).toString('hex');
 

@@ -3,7 +3,7 @@ import type { BackendError, BackendErrorCode } from './error.ts';
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 2_000;
 
-/** The idempotent methods (RFC 9110, 9.2.2) of those that `Backend` has. */
+/** The methods of `Backend` that are idempotent (RFC 9110, 9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 /** Errors that may be gone at the next attempt. */
@@ -15,7 +15,7 @@ export function isIdempotent(method: string, declared: boolean | undefined): boo
 
 /**
  * The wait before the next attempt: it doubles with each attempt, and is shortened by a random part of up to half, so
- * that pods whose calls failed together do not retry together. Never less than the response's Retry-After.
+ * that pods whose calls failed together do not retry together. It is never less than the response's Retry-After.
  *
  * Own code: undici's retry interceptor resumes bodies by Range, and cockatiel's continues to wait after an abort.
  *

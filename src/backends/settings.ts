@@ -3,7 +3,7 @@ import type { BackendDefinition, HeaderRecord } from '../graph/api/backend-defin
 import { readBackendUrl } from '../graph/api/backend-url.ts';
 import { forwardedHeaders, type ForwardedHeader } from './forward.ts';
 
-/** Smallest, largest, default. */
+/** Smallest, largest and default value of each setting. */
 const NUMBERS = {
   timeoutMs: [1, 600_000, 5_000],
   connectTimeoutMs: [1, 600_000, 2_000],
@@ -21,7 +21,7 @@ type NumberName = keyof typeof NUMBERS;
 export type BackendSettings = Readonly<Record<NumberName | 'headersTimeoutMs', number>> & {
   readonly name: string;
   readonly origin: string;
-  /** Without a slash at its end. */
+  /** Path of the URL, without a slash at its end. */
   readonly basePath: string;
   readonly headers: HeaderRecord | (() => HeaderRecord | Promise<HeaderRecord>);
   readonly forward: readonly ForwardedHeader[];

@@ -10,7 +10,7 @@ import { Turns, type TurnTaker } from '../support/turns.ts';
 /** A response with an error status is read and dropped up to this size; a larger one closes the connection. */
 const DUMP_BYTES = 65_536;
 
-/** Each interim response (1xx) begins the time for headers anew, and thousands of them fit into what is read at once. */
+/** Each interim response (1xx) restarts the time for headers, and one read of the socket may hold thousands of them. */
 const MOST_INTERIM = 20;
 
 /** One HTTP request, ready to be sent. */
@@ -30,13 +30,13 @@ export class BackendTransport {
   readonly #transformKeys: (value: JsonValue) => JsonValue;
   readonly #pool: Pool;
   readonly #bytes: ByteSource;
-  /** Large answers that come together would stop the event loop for as long as all of them take. */
+  /** Spreads parsing over turns of the event loop: large answers that come together would block one turn for long. */
   readonly #turns = new Turns({ msPerSecond: 1_000, now: () => performance.now() });
   readonly #taker: TurnTaker = { spentUntil: 0, hold() {}, resume() {}, overrun() {} };
 
   /**
    * @param transformKeys converts the keys of a response; may change the value in place, and throws for unusable keys
-   * @param bytes that answers may take while they are read and parsed
+   * @param bytes source of the bytes that answers take while they are read and parsed
    */
   constructor(settings: BackendSettings, transformKeys: (value: JsonValue) => JsonValue, bytes: ByteSource) {
     this.#settings = settings;
@@ -52,7 +52,7 @@ export class BackendTransport {
   }
 
   /**
-   * Sends a request once. An abort while a connection is being made takes effect only after that.
+   * Sends a request once. An abort while a connection is being made takes effect only once the connection is made.
    *
    * @returns the JSON of the response; null if it is empty
    * @throws BackendError, or the signal's reason
@@ -91,7 +91,7 @@ export class BackendTransport {
     return { bytes: this.#bytes, owner: this, maxBytes: this.#settings.maxResponseBytes };
   }
 
-  /** Parses at once, unless as much has been parsed in this turn of the event loop as may. */
+  /** Parses at once if this turn of the event loop has time left, else in a later turn. */
   #parseInTurn({ text, reserved }: Answer, status: number, signal: AbortSignal): Promise<JsonValue> {
     return new Promise((resolve, reject) => {
       this.#turns.run(this.#taker, () => {

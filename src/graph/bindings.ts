@@ -54,7 +54,7 @@ export function bindingsOf(
   );
 }
 
-/** Without a resolver the event is the object that the field returns, so all rules of its type can be judged by it. */
+/** Without a resolver, the field returns the event, so all rules of the event's type can be judged by the event. */
 function subscriptionRules(
   guards: Guards,
   field: EventField['field'],
@@ -68,7 +68,7 @@ function subscriptionRules(
   return [...new Set([...rules, ...guards.rulesOfReturned(field)])];
 }
 
-/** What ingest needs to know of each topic, combined from all fields that are bound to it. */
+/** Each topic as ingest needs it, combined from all fields that are bound to the topic. */
 export function topicsOf(fields: readonly EventField[], definition: GraphDefinition): Map<string, Topic> {
   const topics = new Map<string, Topic>();
   for (const { topic: name, key, keyStyle, keyFrom, history } of fields) {

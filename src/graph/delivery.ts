@@ -14,7 +14,7 @@ export function deliveryOf({ conflateBy, throttleMs, onSlow }: DeliverySyntax): 
   };
 }
 
-/** Returns the value as text. A number equals its text, as GraphQL IDs are compared. Absent is null; both differ from the text "null". */
+/** Returns the value as JSON: a number equals its text, as GraphQL IDs do; absent equals null, but not "null". */
 function keyIn(event: Event, path: readonly string[]): string {
   const value = jsonAt(event, path);
   return JSON.stringify(typeof value === 'number' ? String(value) : (value ?? null));

@@ -14,7 +14,7 @@ export interface Place {
 export interface Diagnostic extends Place {
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** What the graph author can do about it. */
+  /** Tells the graph author how to remedy the fault. */
   readonly hint: string;
 }
 
@@ -69,9 +69,9 @@ export function placeOf(
 }
 
 /**
- * Position of an error of graphql-js; of several the first one in the graph, or of two definitions of one name the second.
+ * Position of an error of graphql-js: its first position in the graph, or the second of two definitions of one name.
  *
- * @param file where it has none
+ * @param file the file to name if the error has no position
  */
 export function placeOfError(error: GraphQLError, file: string): Place {
   const nodes = error.nodes?.filter(({ loc }) => loc !== undefined && loc.source.name !== GATEWAY_SOURCE);

@@ -45,8 +45,8 @@ export function isList(type: GraphQLType): boolean {
 }
 
 /**
- * The type of the events of a subscription field; undefined if it has a resolver, since then only its result has a
- * type.
+ * The type of the events of a subscription field; undefined if the field has a resolver, since the schema then gives
+ * only the type of the result.
  */
 export function eventTypeOf(
   schema: GraphQLSchema,
@@ -59,18 +59,18 @@ export function eventTypeOf(
 
 /** Where a path of names leads, from a type down. */
 interface FollowedPath {
-  /** A field for each name that there is one for, with the type that has it. */
+  /** The fields that the names lead to, each with the type that has the field. */
   readonly steps: readonly { readonly parent: GraphQLNamedOutputType; readonly field: Field }[];
   /**
-   * Why there is none for the next name; undefined if there is one for each.
+   * Why the next name leads to no field; undefined if each name leads to one.
    *
    * - `opaque`: a custom scalar may hold anything
-   * - `list`: the last field is one, and paths do not lead into lists
+   * - `list`: the last field is a list, and paths do not lead into lists
    * - `missing`: the type has no such field, or no fields at all
    */
   readonly stop?: {
     readonly kind: 'opaque' | 'list' | 'missing';
-    /** Type that the next name would have to be a field of. */
+    /** The type that would need a field of this name. */
     readonly parent: GraphQLNamedOutputType;
     readonly name: string;
   };
@@ -105,7 +105,7 @@ export interface PlainField {
   readonly field: Field;
 }
 
-/** All fields below a type that take their values from the event: those reached through fields without resolvers. */
+/** All fields below a type that take their values from the event: no field on the way to them has a resolver. */
 export function plainFields(
   schema: GraphQLSchema,
   type: GraphQLNamedOutputType,
@@ -128,7 +128,7 @@ export function plainFields(
   return found;
 }
 
-/** Paths are offered in hints: those of a large schema need not all be known. */
+/** Most fields that are searched for paths: the paths are for hints, which need not offer all of a large schema. */
 const MOST_FIELDS = 1_000;
 
 /**
@@ -161,7 +161,7 @@ export function plainPaths(
 
 /**
  * Whether a key converted to snake_case can have this name. The conversion splits at capitals, replaces `-`, space and
- * `.` by `_`, and leaves all else alone, so it can give every name without capitals and no other.
+ * `.` by `_`, and leaves all else alone, so it can give every name without capitals, and none with capitals.
  */
 export function isSnakeCase(name: string): boolean {
   return name === name.toLowerCase();

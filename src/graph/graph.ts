@@ -5,15 +5,15 @@ import type { HistorySettings } from '../events/history-settings.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import type { Terms } from './terms.ts';
 
-/** What ingest needs to know of one Kafka topic, combined from all fields that are bound to it. */
+/** One Kafka topic as ingest needs it, combined from all fields that are bound to the topic. */
 export interface Topic {
   readonly name: string;
   readonly keyStyle: KeyStyle;
   /** Event fields by which the topic's events are routed, each once: names, or paths like `customer.customer_id`. */
   readonly keys: readonly string[];
   /**
-   * The only one of `keys`, if the Kafka key of each message holds its value as text; undefined: read it from the
-   * event.
+   * The only one of `keys`, if the Kafka key of each message holds its value as text; undefined: ingest reads keys from
+   * the event.
    */
   readonly kafkaKey: string | undefined;
   readonly decode: Decode | undefined;
@@ -26,14 +26,14 @@ export type Arguments = Readonly<Record<string, unknown>>;
 
 /** The filter of one subscription, with its arguments inserted. */
 export interface EventFilter {
-  /** The viewer values that it reads: viewers that agree on them get the same result. */
+  /** The viewer values that the filter reads: viewers that agree on them get the same result. */
   readonly reads: ReadSet;
   passes(event: Event, viewer: Json): boolean;
-  /** What `passes` takes at most. */
+  /** The most that one call of `passes` costs. */
   readonly cost: FilterCost;
   /** Lets events be matched with thousands of filters at once. Absent: no single comparison decides. */
   readonly requires?: Requirement | undefined;
-  /** What is compared, with the values: for people. */
+  /** The comparisons with their values, for people. */
   compared?(event: Event, viewer: Json): Comparisons;
 }
 
@@ -41,7 +41,7 @@ export interface EventFilter {
 export interface Requirement {
   /** Where the event has the value that is compared. */
   readonly path: readonly string[];
-  /** `in`: the value is one of the operands. Else it stands so to the only one, a number or a text, and is of its type. */
+  /** `in`: the value is one of the operands. `gt` to `lte`: value and only operand are both numbers or both texts. */
   readonly operator: 'in' | 'gt' | 'gte' | 'lt' | 'lte';
   /** The operands as events contain them. */
   readonly operands: readonly unknown[];
@@ -49,28 +49,28 @@ export interface Requirement {
 
 /** How much a filter has to do for one event. */
 export interface FilterCost {
-  /** Two values that are compared, one of them with any number of others by their hashes. */
+  /** Comparisons of two values; looking up a value among many by its hash counts as one. */
   readonly comparisons: number;
   /** Comparisons that look through a value of the event, which may be as large as the event. */
   readonly scans: number;
 }
 
-/** What `@auth` says of one subscription, with its arguments inserted. */
+/** The `@auth` rules of one subscription, with its arguments inserted. */
 export interface SubscriptionAccess {
-  /** Why this viewer may not hold the subscription; undefined if it may. */
+  /** Why this viewer may not hold the subscription; undefined if the viewer may. */
   readonly refusal: (viewer: Json) => GraphQLError | undefined;
-  /** Lets through the events that a viewer may see; undefined if it may see all. */
+  /** Lets through the events that a viewer may see; undefined if viewers may see all events. */
   readonly filter: EventFilter | undefined;
 }
 
-/** What is done where results wait for a slow socket: see the directive `@delivery`. */
+/** How the gateway treats results that wait for a slow socket: see the directive `@delivery`. */
 export type SlowPolicy = 'DISCONNECT' | 'DROP_OLDEST' | 'CONFLATE';
 
 /** Which events of a subscription may be left out, and where. */
 export interface Delivery {
   /** An event supersedes earlier ones of the same key. */
   readonly keyOf: (event: Event) => string;
-  /** At most one event of each key is delivered in so many ms; 0: each. */
+  /** ms in which at most one event of each key is delivered; 0: every event is delivered. */
   readonly throttleMs: number;
   readonly onSlow: SlowPolicy;
 }
@@ -87,21 +87,21 @@ export interface Binding {
   readonly keyRequired?: boolean;
   /** Converts a coerced value of the key argument to the form that events contain. */
   readonly keyForm: (value: unknown) => unknown;
-  /** Undefined if the field has no `@filter`; it returns undefined if no condition remains with these arguments. */
+  /** Undefined if the field has no `@filter`. Returns undefined if no condition remains with these arguments. */
   readonly filter: ((args: Arguments) => EventFilter | undefined) | undefined;
   /** Absent if no `@auth` guards the field. */
   readonly access?: ((args: Arguments) => SubscriptionAccess) | undefined;
   /** False with `sharing: NEVER`: each event is executed for each subscriber separately. */
   readonly shares: boolean;
-  /** Events of its channels that a subscription begins with. Absent or 0: none. */
+  /** Number of past events of its channels that a subscription begins with. Absent or 0: none. */
   readonly replay?: number;
   /** Absent if no event may be left out. */
   readonly delivery?: Delivery | undefined;
-  /** By which it is compared with the same field of another graph. */
+  /** Texts by which a reload compares the field with the same field of the next graph. */
   readonly terms?: Terms;
 }
 
-/** A loaded graph: what the rest of the gateway needs of it. */
+/** A loaded graph, as the rest of the gateway needs it. */
 export interface Graph {
   /** Absolute path. */
   readonly folder: string;

@@ -3,8 +3,8 @@ import type { Rule } from './auth/rule.ts';
 import type { Condition } from './filter/syntax.ts';
 
 /**
- * What the schema says of one subscription field that decides who gets which of its topic's events, as texts: equal ones
- * mean the same in two graphs. What code makes of it is not compared: code is what reloads are for.
+ * The parts of the schema that decide which clients get which events of one subscription field, as texts: equal texts
+ * mean the same in two graphs. The graph's code is not compared, since reloads are meant to change code.
  */
 export interface Terms {
   readonly filter: string;
@@ -16,8 +16,8 @@ export interface Terms {
 }
 
 /**
- * @param rules all that guard the subscription itself
- * @param delivery what `@delivery` says; undefined if no event may be left out
+ * @param rules all rules that guard the subscription itself
+ * @param delivery arguments of `@delivery`; undefined if no event may be left out
  */
 export function termsOf(
   condition: Condition | undefined,
@@ -36,7 +36,7 @@ export function termsOf(
   };
 }
 
-/** Without places in the file. */
+/** Leaves out positions in the schema's file. */
 function written(value: unknown): string {
   return JSON.stringify(value ?? null, (key, part: unknown) =>
     key === 'node' || key === 'loc' ? undefined : part,

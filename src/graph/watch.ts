@@ -3,13 +3,13 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../support/clock.ts';
 
-/** How often the folder is looked at. */
+/** The pause between two readings of the folder. */
 const LOOK_MS = 500;
 
-/** What a graph is made of. Others, such as logs, may change all the time. */
+/** Files of a graph. Other files, such as logs, may change all the time. */
 const FILES = /\.(graphql|json|[cm]?[jt]s)$/;
 
-/** Folders below each other: links may lead in a circle. */
+/** Levels of folders that are read: links may lead in a circle. */
 const MAX_DEPTH = 8;
 
 interface GraphWatchOptions {
@@ -18,14 +18,14 @@ interface GraphWatchOptions {
 }
 
 /**
- * Notices changes of a graph's folder by looking at it: file systems that are shared over a network or with a container
- * report none, and a Kubernetes ConfigMap changes by a link beside the files. Two looks in a row must find the same, so
- * that one save of several files is one change.
+ * Notices changes of a graph's folder by reading it regularly: file systems that are shared over a network or with a
+ * container report no changes, and a Kubernetes ConfigMap changes by a link beside the files. Two readings in a row
+ * must be equal, so that one save of several files is one change.
  */
 export class GraphWatch {
   readonly #options: GraphWatchOptions;
   readonly #stopping = new AbortController();
-  /** What the folder held when it was loaded. */
+  /** The state of the folder when the graph was loaded. */
   #loaded: string;
 
   private constructor(options: GraphWatchOptions, loaded: string) {
@@ -33,7 +33,7 @@ export class GraphWatch {
     this.#loaded = loaded;
   }
 
-  /** To be called before the graph is loaded: changes from then on are noticed. */
+  /** Called before the graph is loaded: changes from then on are noticed. */
   static async of(options: GraphWatchOptions): Promise<GraphWatch> {
     return new GraphWatch(options, await stateOf(options.folder));
   }
@@ -79,7 +79,7 @@ async function stateOf(folder: string, depth = 0): Promise<string> {
   return states.join('');
 }
 
-/** Tells whether changes of it are ignored, as those of `..data` of a ConfigMap, to which the files beside it link. */
+/** Whether changes of an entry are ignored, such as `..data` of a ConfigMap, to which the files beside it link. */
 function isLeftOut(name: string): boolean {
   return name.startsWith('.') || name === 'node_modules';
 }
@@ -92,6 +92,6 @@ async function stateAt(file: string, depth: number): Promise<string> {
     const { ino, size, mtimeMs, ctimeMs } = found;
     return `${file} ${ino} ${size} ${mtimeMs} ${ctimeMs}\n`;
   } catch {
-    return ''; // It has been removed meanwhile, or is a link that leads nowhere.
+    return ''; // The file has been removed meanwhile, or is a link that leads nowhere.
   }
 }

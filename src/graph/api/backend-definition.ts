@@ -5,8 +5,8 @@ export type HeaderRecord = Readonly<Record<string, string>>;
 /** How a graph author defines one back end: `defineGraph({ backends: { listings: { url, … } } })`. */
 export interface BackendDefinition {
   /**
-   * Base URL, http or https, without credentials, query and fragment; the path of each call is appended to it. With
-   * undefined (an environment variable that is not set, for example) the gateway does not start.
+   * Base URL, http or https, without credentials, query and fragment; the path of each call is appended to it.
+   * Without a URL (its environment variable is not set, for example) the gateway does not start.
    */
   readonly url: string | undefined;
   /**
@@ -21,7 +21,7 @@ export interface BackendDefinition {
    *
    * - A list of paths: `token` becomes `authorization: Bearer …`; any other path, such as `tenant.id`, becomes the
    *   header `x-viewer-tenant-id`.
-   * - A record `{ header: path }`: the value as it is.
+   * - A record `{ header: path }`: the header gets the value as it is.
    */
   readonly forward?: readonly string[] | HeaderRecord;
   /**

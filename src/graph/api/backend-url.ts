@@ -5,10 +5,10 @@ const EXPECTED = 'an http or https URL without credentials, query and fragment';
 
 const MAX_CHARACTERS = 200;
 
-/** A scheme with its slashes, and what comes after it. */
+/** A scheme with its slashes, and the rest of the text. */
 const SCHEME = /^([a-z][a-z\d+.-]*:\/\/)?(.*)$/is;
 
-/** The URL of a back end's definition, or what is wrong with it: for `sluice check` and for the start. */
+/** Reads a back end's URL for `sluice check` and at start; for a bad one, says what was expected and what came. */
 export function readBackendUrl(
   value: unknown,
 ): { readonly url: URL } | { readonly expected: string; readonly got: string } {
@@ -18,7 +18,7 @@ export function readBackendUrl(
   return url ? { url } : { expected: EXPECTED, got: `"${shortened(withoutSecrets(value), MAX_CHARACTERS)}"` };
 }
 
-/** @returns the text with http:// before it if it only lacks that, as `localhost:5330` does */
+/** @returns the text with `http://` before it if only the scheme is missing, as in `localhost:5330` */
 export function withScheme(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || SCHEME.exec(value)?.[1] !== undefined) return undefined;
   return usableUrl(`http://${value}`) && `http://${value}`;
@@ -33,7 +33,7 @@ function usableUrl(text: string): URL | undefined {
   return usable ? url : undefined;
 }
 
-/** A password may contain any character: what comes before the last @ is left out, and so is all that looks like a query. */
+/** Leaves out the query, and the text before the last @, since a password may contain any character. */
 function withoutSecrets(text: string): string {
   const [, scheme = '', rest = ''] = SCHEME.exec(text) ?? [];
   if (/[?#].*@/s.test(rest)) return `${scheme}…`;

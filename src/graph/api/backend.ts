@@ -33,10 +33,10 @@ export interface RequestOptions {
  * - `path` begins with a slash (or is empty) and is appended to the back end's URL. It can't lead out of that URL:
  *   `..`, `//`, `?` and the like are refused. Insert values with the tag `urlPath`, and pass queries in
  *   `options.query`.
- * - `body` is sent as JSON, keys as they are.
+ * - `body` is sent as JSON, with its keys unchanged.
  * - The promise resolves with the response's JSON, its keys in snake_case unless the definition says `keys: 'KEEP'`;
- *   with null if the response is empty. `T` is the expected type of it; the gateway does not check it.
- * - Every failure rejects with a BackendError; its `code` says which.
+ *   with null if the response is empty. `T` is the expected type of the JSON; the gateway does not check it.
+ * - Every failure rejects with a BackendError, whose `code` names the failure.
  */
 export interface Backend {
   get<T = JsonValue>(path: string, options?: RequestOptions): Promise<T>;

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Backend } from './backend.ts';
 import type { AnyByName, GraphTypes, TypeOf, Untyped } from './graph-types.ts';
 
-/** The part of the HTTP request that opened the connection which `authenticate` gets. */
+/** The part of a connection's HTTP request that `authenticate` gets. */
 export interface RequestHead {
   readonly headers: IncomingHttpHeaders;
   /** Path and query, as the client sent them. */
   readonly url: string;
-  /** Address of the peer: of the proxy, if there is one; undefined if the peer has disconnected. */
+  /** Address of the peer, which is the proxy if there is one; undefined if the peer has disconnected. */
   readonly remoteAddress: string | undefined;
 }
 
@@ -33,25 +33,25 @@ export type Loaders = Readonly<Record<string, unknown>>;
 export interface SharedContext<Types extends GraphTypes = Untyped> {
   /** The back ends of the definition, by name. */
   readonly backends: Readonly<Record<TypeOf<Types, 'Backends', string>, Backend>>;
-  /** What `loaders` of the definition returned. */
+  /** The loaders that `loaders` of the definition returned. */
   readonly loaders: TypeOf<Types, 'Loaders', AnyByName>;
   /** Time at which this pod began to execute the event, ms since 1970. The same for all executions of the event. */
   readonly now: number;
-  /** Never aborted, since one execution that times out must not end calls that another one shares. */
+  /** Never aborts, since an execution that times out must not end calls that other executions share. */
   readonly signal: AbortSignal;
 }
 
 /** `ctx` of resolvers: one for each execution. Each property is built when a resolver first reads it. */
 export interface GraphContext<Types extends GraphTypes = Untyped> extends SharedContext<Types> {
   /**
-   * What `authenticate` returned for the connection; `{}` in a graph without it. Viewers share a result if they agree
-   * on all values that its execution has read here.
+   * The viewer that `authenticate` returned; in a graph without it the claims of the client's token, or `{}`. Viewers
+   * share a result if they agree on all values that its execution has read here.
    */
   readonly viewer: Readonly<TypeOf<Types, 'Viewer', Record<string, unknown>>>;
-  /** What `viewerLoaders` of the definition returned. */
+  /** The loaders that `viewerLoaders` of the definition returned. */
   readonly viewerLoaders: TypeOf<Types, 'ViewerLoaders', AnyByName>;
   readonly primers: Primers<Types>;
-  /** Aborted when the execution times out, or all clients that it is for have left. */
+  /** Aborts when the execution times out, or when all its clients have left. */
   readonly signal: AbortSignal;
 }
 

@@ -4,18 +4,18 @@ import type { GraphTypes, TypeOf, Untyped } from './graph-types.ts';
 import type { ResolversOf } from './typed-resolvers.ts';
 import type { Decode } from '../../events/event.ts';
 
-/** What a graph author passes to `defineGraph`. All properties are optional. */
+/** The definition that a graph author passes to `defineGraph`. All properties are optional. */
 export interface GraphDefinition<Types extends GraphTypes = Untyped> {
   readonly resolvers?: ResolversOf<Types>;
   /**
-   * Identifies the client of a connection. Called for each `connection_init`, each fresh token, and each query by POST. The
-   * connection is refused (close code 4403, HTTP status 403) if this returns null, throws, rejects or takes longer
-   * than EXECUTE_TIMEOUT_MS.
+   * Identifies the client of a connection. Called for each `connection_init`, each fresh token and each GraphQL request
+   * by HTTP. The connection is refused (close code 4403, HTTP status 403) if this returns null, throws, rejects or
+   * takes longer than EXECUTE_TIMEOUT_MS.
    *
-   * @param connectionParams payload of `connection_init`; what came with a fresh token; empty for a POST
+   * @param connectionParams payload of `connection_init`; the object with the fresh token; empty for a request by HTTP
    * @param request head of the HTTP request
-   * @param claims of the client's token, if the gateway verifies tokens (`AUTH_SECRET`, …); else, or if the client has
-   *   sent none, null
+   * @param claims claims of the client's token; null if the client has sent none, or the gateway verifies no tokens
+   *   (`AUTH_SECRET`, …)
    * @returns the viewer: an object of plain JSON, which is copied and frozen; or null
    */
   authenticate?(
@@ -46,11 +46,11 @@ export interface GraphDefinition<Types extends GraphTypes = Untyped> {
   /**
    * Adds properties to `ctx` of resolvers.
    *
-   * @param base the context without them
+   * @param base the context without the added properties
    * @returns the added properties; one of the same name as a property of `base` replaces it
    */
   context?(base: GraphContext<Types>): TypeOf<Types, 'Context', object>;
-  /** For each topic whose messages are not JSON: the function that decodes a message into an event. */
+  /** Functions by topic, for topics whose messages are not JSON: each decodes a message into an event. */
   readonly decode?: Readonly<Record<string, Decode>>;
 }
 
@@ -74,7 +74,7 @@ const definitions = new WeakSet<object>();
  *
  * @typeParam Types the graph's own types, by which its code is checked: `defineGraph<{ Viewer: …; Resolvers: … }>({ … })`
  * @returns the definition itself
- * @throws TypeError if it is no object
+ * @throws TypeError if the definition is no object
  */
 export function defineGraph<Types extends GraphTypes = Untyped>(
   definition: GraphDefinition<Types>,

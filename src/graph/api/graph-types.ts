@@ -1,21 +1,21 @@
 /**
  * The types of one graph, which its author passes to `defineGraph<…>`, `GraphContext<…>` and `SharedContext<…>` as an
- * interface or a literal type. All may be left out; what belongs to one that is left out is not checked.
+ * interface or a literal type. Each may be left out; TypeScript then does not check the code that would use it.
  */
 export interface GraphTypes {
-  /** What `authenticate` returns, and `ctx.viewer` is. */
+  /** The type of `ctx.viewer`, which `authenticate` returns. */
   readonly Viewer?: object;
   /** `Resolvers` as `sluice types`, or `typescript-resolvers` of GraphQL Code Generator, writes them from the schema. */
   readonly Resolvers?: object;
-  /** By name of a type: fields that its objects have in events, and the schema does not show or shows otherwise. */
+  /** By type name: fields of the type's objects in events that the schema lacks, or shows with another type. */
   readonly Events?: object;
-  /** What `loaders` returns. */
+  /** The type of the object that `loaders` returns. */
   readonly Loaders?: object;
-  /** What `viewerLoaders` returns. */
+  /** The type of the object that `viewerLoaders` returns. */
   readonly ViewerLoaders?: object;
   /** Names of the back ends: `'listings' | 'people'`. */
   readonly Backends?: string;
-  /** What `context` adds to `ctx`. */
+  /** The type of the properties that `context` adds to `ctx`. */
   readonly Context?: object;
 }
 
@@ -26,6 +26,6 @@ export type TypeOf<Types extends GraphTypes, Name extends keyof GraphTypes, Defa
 /** A graph without types of its own: nothing that its code reads is checked. */
 export type Untyped = Record<never, never>;
 
-/** By name, values of any type: TypeScript has no other type of which each property can be used without a cast. */
+/** Values of any type, by name: TypeScript has no other type whose properties can be used without a cast. */
 // oxlint-disable-next-line typescript/no-explicit-any -- as said
 export type AnyByName = Readonly<Record<string, any>>;

@@ -3,11 +3,11 @@ import type { GraphContext } from './context.ts';
 
 /**
  * Resolves one field. `source` is the event, or the part of it that the parent field resolved to; it is deep-frozen.
- * Declared as a method, whose parameters TypeScript compares bivariantly, so that a resolver may declare a context of
- * its own.
+ * The type is declared as a method, whose parameters TypeScript compares bivariantly, so that a resolver may declare
+ * its own context.
  */
 export type FieldResolver<Context = GraphContext> = {
-  // oxlint-disable-next-line typescript/no-explicit-any -- of the schema's types, TypeScript knows what `sluice types` writes
+  // oxlint-disable-next-line typescript/no-explicit-any -- TypeScript knows only the types that `sluice types` writes
   resolve(source: any, args: any, context: Context, info: GraphQLResolveInfo): unknown;
 }['resolve'];
 
@@ -16,7 +16,7 @@ export type FieldResolver<Context = GraphContext> = {
  */
 export type FieldResolvers<Context = GraphContext> = Readonly<Record<string, FieldResolver<Context>>>;
 
-/** For each name of an enum value: the value that events contain for it. */
+/** The values that events contain, by name of the enum value. */
 export type EnumValues = Readonly<Record<string, string | number | boolean>>;
 
 /**

@@ -4,8 +4,8 @@ import type { EnumValues, Resolvers, ScalarCode } from './resolvers.ts';
 import type { GraphTypes, TypeOf } from './graph-types.ts';
 
 /**
- * The resolvers that a graph may have. With `Resolvers` among its types, these are compared with the schema: parents,
- * arguments and results are those that GraphQL Code Generator has written, and the context is the gateway's.
+ * The resolvers that a graph may have. If the graph's types have `Resolvers`, they are compared with the schema:
+ * GraphQL Code Generator has written the types of parents, arguments and results, and the context is the gateway's.
  */
 export type ResolversOf<Types extends GraphTypes> =
   Types extends Readonly<Record<'Resolvers', infer Generated extends object>>
@@ -37,7 +37,7 @@ type FieldMember<Name, Generated, Types extends GraphTypes> = Generated extends 
     ) => Result
   : never;
 
-/** What an event holds: what the schema says, except for what the graph's author says. */
+/** The type of a resolver's source: as in the schema, except for fields that the graph's author gives in `Events`. */
 type SourceOf<Name, Parent, Types extends GraphTypes> =
   TypeOf<Types, 'Events', unknown> extends Readonly<Record<Name & string, infer Fields>>
     ? Omit<Parent, keyof Fields> & Fields
@@ -52,7 +52,7 @@ type AbstractMember<Generated, Types extends GraphTypes> = Generated extends (
 
 /**
  * GraphQL Code Generator writes an object with `subscribe` for a field of `Subscription`. Here, the gateway subscribes,
- * and a resolver, if there is one, makes the result of the event: of any type, since the schema does not say it.
+ * and a resolver may make the result from the event. The event has any type, since the schema does not give it.
  */
 type EventResolver<Generated, Types extends GraphTypes> =
   Extract<Generated, { resolve: unknown }> extends {

@@ -21,8 +21,8 @@ export function isGuarded(resolver: Resolver): boolean {
 }
 
 /**
- * Has the guarded fields of a schema check the viewer before they are resolved, in place: after the graph's resolvers
- * have been attached. Subscription fields are left alone, since they are checked when a client subscribes.
+ * Makes the guarded fields of a schema check the viewer before they are resolved. Changes the schema in place, after
+ * the graph's resolvers are attached. Subscription fields stay as they are: a client is checked when it subscribes.
  */
 export function attachAuth(schema: GraphQLSchema, guards: Guards): void {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -4,7 +4,7 @@ import type { Arguments } from '../graph.ts';
 import type { Path, Proof, Rule } from './rule.ts';
 import { textsIn } from './texts.ts';
 
-/** What rules are judged by. */
+/** The values by which rules are judged. */
 export interface Evidence {
   readonly viewer: RecordedViewer;
   readonly args: Arguments;
@@ -14,13 +14,13 @@ export interface Evidence {
 
 /**
  * Whether the rules let the viewer pass. When a client subscribes, a rule about events to come passes if the viewer
- * has the claim that they will be compared with. A claim that is absent, or of the wrong type, proves nothing.
+ * has the claim that the events will be compared with. A claim that is absent, or of the wrong type, proves nothing.
  */
 export function allPass(rules: readonly Rule[], evidence: Evidence): boolean {
   return rules.every((rule) => rule.some((proofs) => proofs.every((proof) => isProven(proof, evidence))));
 }
 
-/** Whether the viewer is no anonymous one. */
+/** False for an anonymous viewer. */
 export function isAuthenticated(viewer: RecordedViewer): boolean {
   return viewer.test('known', [], isKnown);
 }
@@ -54,7 +54,7 @@ function isProven(proof: Proof, { viewer, args, source }: Evidence): boolean {
   }
 }
 
-/** Own properties, and getters of a class; but nothing that all objects have, so that none has an owner by what is put there. */
+/** Reads own properties and getters of a class, but none of Object.prototype: a value there would own all objects. */
 function valueAt(source: unknown, path: Path): unknown {
   let value = source;
   for (const name of path) {

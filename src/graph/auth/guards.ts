@@ -23,7 +23,7 @@ export interface Guarded {
   readonly rules: readonly Rule[];
 }
 
-/** All `@auth` of a schema, and what follows from them for each field. */
+/** All `@auth` of a schema, and the rules that follow for each field. */
 export class Guards {
   readonly #guarded = new Map<Guarded['type'] | Field, Guarded>();
 
@@ -52,9 +52,9 @@ export class Guards {
   }
 
   /**
-   * What using a field of an object type asks for: its own rules, those of the same field in the type's interfaces,
-   * those of the type, and those of the object type that the field returns as far as they can be judged before there
-   * is such an object. The rest of those guards the fields of that type.
+   * The rules for using a field of an object type: the field's own, those of the same field in the type's interfaces,
+   * those of the type, and those of the returned object type that can be judged without the object. The other rules of
+   * the returned type guard its fields.
    */
   rulesOf(type: GraphQLObjectType, field: Field): readonly Rule[] {
     const declared = [field, ...type.getInterfaces().map((one) => one.getFields()[field.name]), type];

@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import type { RecordedViewer } from '../../lazy/recorded-viewer.ts';
 import { isAuthenticated } from './evidence.ts';
 
-/** A viewer may not use a field. The message does not say what the rules ask for: that is not the client's to know. */
+/** A viewer may not use a field. The message does not tell the client what the rules ask for. */
 export class AccessError extends GraphQLError {}
 
 /** @param coordinate `Type.field` */

@@ -19,7 +19,7 @@ export type Proof =
   /** The viewer has any value at all. */
   | { readonly kind: 'authenticated' }
   | ClaimProof
-  /** The argument names the viewer; each element of a list does. */
+  /** The argument names the viewer; in a list, each element does. */
   | {
       readonly kind: 'argument';
       readonly claim: Path;
@@ -29,10 +29,10 @@ export type Proof =
   /** The field of the event, or of the object that the guarded field belongs to, names the viewer. */
   | { readonly kind: 'field'; readonly claim: Path; readonly field: Path; readonly node: ConstValueNode };
 
-/** Holds if all proofs of one of its alternatives do. A field with several rules needs all of them. */
+/** A rule holds if all proofs of one of its alternatives hold. A field with several rules needs all of them. */
 export type Rule = readonly (readonly Proof[])[];
 
-/** @param values of which the claim is, or contains, one */
+/** @param values the claim must be, or contain, one of them */
 export function claimProof(claim: Path, values: readonly string[]): ClaimProof {
   const texts = claim.at(-1) === 'scope' ? scopesIn : textsIn;
   const test: ViewerTest = (value) => texts(value).some((text) => values.includes(text));

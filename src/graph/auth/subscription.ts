@@ -8,7 +8,7 @@ import { allPass, isAuthenticated } from './evidence.ts';
 import { refusal } from './refusal.ts';
 import { needsObject, proofsOf, type Proof, type Rule } from './rule.ts';
 
-/** That a proof takes as much time as: claims and owners are made texts, and what is read is noted. */
+/** Comparisons that take as long as one proof, which makes texts of claims and owners, and the name of its test. */
 const COMPARISONS = 16;
 
 /** @param coordinate `Subscription.field` */
@@ -46,7 +46,7 @@ export function subscriptionAccess(
   });
 }
 
-/** For people: what an event's owner is compared with. Other proofs have been judged when the client subscribed. */
+/** The comparison of an event's owner, for people. Other proofs have been judged when the client subscribed. */
 function owner(proof: Proof, event: Event, viewer: Json): Compared[] {
   if (proof.kind !== 'field') return [];
   const { claim, field } = proof;
@@ -64,10 +64,10 @@ function owner(proof: Proof, event: Event, viewer: Json): Compared[] {
 }
 
 /**
- * Both must let an event through.
+ * A filter that lets an event through only if both filters do.
  *
- * @param one of `@filter`
- * @param other of `@auth`
+ * @param one filter of `@filter`
+ * @param other filter of `@auth`
  */
 export function bothFilters(
   one: EventFilter | undefined,

@@ -1,9 +1,9 @@
-/** A value, or the elements of a list, as IDs are compared: a number equals its text. Others have no text. */
+/** Texts of a value, or of a list's elements, to compare as IDs: a number equals its text. Other types have no text. */
 export function textsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.flatMap(textOf) : textOf(value);
 }
 
-/** Empty text names no viewer; nor does a number too large for JavaScript, of which several would be equal. */
+/** Empty text names no viewer; nor does a fraction, or a number that JavaScript may round to another one. */
 function textOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return value === '' ? [] : [value];
   return Number.isSafeInteger(value) ? [String(value)] : [];

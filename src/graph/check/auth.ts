@@ -50,7 +50,7 @@ export class AuthCheck {
     this.#checkReturnsOfSubscription(guards);
   }
 
-  /** A field may return the Subscription type, but what guards that is judged only when a client subscribes. */
+  /** Refuses fields that return a guarded Subscription type, whose rules are judged only when a client subscribes. */
   #checkReturnsOfSubscription(guards: Guards): void {
     const subscription = this.#schema.getSubscriptionType();
     if (subscription == null || !guards.all.some(({ type }) => holds(this.#schema, type, subscription)))
@@ -104,7 +104,7 @@ export class AuthCheck {
     }
   }
 
-  /** Follows the path of an owner field from an event's or object's type down to what names the viewer. */
+  /** Follows the path of an owner field from an event's or object's type down to the field that names the viewer. */
   #walk({ field: path, node }: FieldProof, start: GraphQLNamedOutputType): void {
     const { steps, stop } = followPath(this.#schema, start, path);
     const whole = `owner field "${path.join('.')}"`;
@@ -137,7 +137,7 @@ export class AuthCheck {
     );
   }
 
-  /** The null of a refused field then takes the place of the object around it. */
+  /** Warns of a non-null field: if it is refused, the object around it becomes null. */
   #warnOfNonNull({ type, field }: Guarded): void {
     if (field === undefined || type === this.#schema.getSubscriptionType() || !isNonNullType(field.type)) {
       return;
@@ -154,7 +154,7 @@ export class AuthCheck {
   }
 }
 
-/** Whether values of one type may be of the other. */
+/** Whether values of the type may be of the object type. */
 function holds(schema: GraphQLSchema, type: GraphQLNamedOutputType, object: GraphQLObjectType): boolean {
   return type === object || (isAbstractType(type) && schema.isSubType(type, object));
 }

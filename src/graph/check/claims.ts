@@ -5,7 +5,7 @@ import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import { viewerPathsOf } from '../filter/syntax.ts';
 
-/** A directive wants to know one claim of a viewer, or, where that is undefined, who it is. */
+/** A directive that asks for one claim of the viewer or, without a claim, for any authenticated viewer. */
 interface Wanted {
   readonly directive: '@auth' | '@filter';
   readonly node: ASTNode | null | undefined;
@@ -18,8 +18,8 @@ const IN_VAIN: Readonly<Record<Wanted['directive'], string>> = {
 };
 
 /**
- * Warns of what viewers can never have. The gateway refuses such viewers, and passes nothing to them, without a word of what
- * is missing: they may lack it for good reason.
+ * Warns of claims that no viewer can have. At run time, the gateway refuses viewers without the claim, or sends them no
+ * events, and does not warn: viewers may lack the claim for good reason.
  *
  * @param claims names of values that viewers may have by the settings
  */

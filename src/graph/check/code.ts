@@ -172,7 +172,7 @@ function isScalarInstance(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object GraphQLScalarType]';
 }
 
-/** The types that the graph's author has written: resolvers are written for no others. */
+/** Names of the types that the graph's author has written, for which resolvers can be written. */
 function ownTypes(schema: GraphQLSchema): string[] {
   const types = Object.values(schema.getTypeMap()).filter((type) => {
     const source = type.astNode?.loc?.source.name;

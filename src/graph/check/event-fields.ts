@@ -15,7 +15,7 @@ import { placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import { eventTypeOf, isList, isSnakeCase, plainFields } from '../event-type.ts';
 
-/** Compares `@event`, `@filter` and `@delivery` of all subscription fields with the types of the schema and with each other. */
+/** Compares `@event`, `@filter` and `@delivery` of all fields with the schema's types and with each other. */
 export function checkEventFields(
   fields: readonly EventField[],
   schema: GraphQLSchema,

@@ -26,7 +26,7 @@ import {
   type Operator,
 } from '../filter/syntax.ts';
 
-/** What operators are called elsewhere. */
+/** Operators by the names that they have elsewhere. */
 const OTHER_NAMES: ReadonlyMap<string, Operator> = new Map([
   ['ge', 'gte'],
   ['le', 'lte'],
@@ -99,7 +99,7 @@ export class FilterCheck {
       const message = `${parent.name} has no field "${name}" to filter on`;
       this.#error(node, message, `Fields of ${parent.name}: ${fieldNames(this.#schema, parent)}.`);
     } else if (!isOperator(name)) {
-      // An operator is read as a field only beside a name that is none, which is reported.
+      // An operator is read as a field only beside a name that is no operator, and that name is reported.
       const message = `"${name}" is neither an operator nor a field: ${parent.name} has no fields`;
       const guess = kind === 'list' ? 'Lists have contains. ' : operatorGuess(name);
       this.#error(node, message, `${guess}Operators: ${listed(OPERATORS)}.`);
@@ -212,7 +212,7 @@ export class FilterCheck {
   }
 }
 
-/** What is probably meant by a name that is no operator, for hints. */
+/** Names the operator that is probably meant by a name that is no operator, for hints. */
 function operatorGuess(name: string): string {
   const near = OTHER_NAMES.get(name) ?? nearest(name, OPERATORS);
   return near === undefined || near === name ? '' : `Did you mean ${near}? `;

@@ -5,8 +5,8 @@ import type { EventField } from '../directives/event-field.ts';
 import { eventTypeOf, followPath, isList } from '../event-type.ts';
 
 /**
- * With `keyFrom: KAFKA_KEY` the Kafka key alone decides which channels a message goes to. So all fields of a topic must
- * be routed by it, or subscribers of the others would miss events.
+ * With `keyFrom: KAFKA_KEY` the Kafka key alone decides which channels a message goes to. So all fields of a topic with
+ * a key must be routed by the Kafka key, or their subscribers would miss events.
  */
 export function checkKafkaKeys(
   fields: readonly EventField[],

@@ -16,13 +16,13 @@ import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import { fieldNames, followPath, isSnakeCase, plainPaths } from '../event-type.ts';
 
-/** Names of GraphQL: none has a dot or what else stands between the parts of a channel's name. */
+/** GraphQL names separated by dots: none contains `:` or `=`, which separate the parts of a channel's name. */
 const KEY = /^[_A-Za-z]\w*(\.[_A-Za-z]\w*)*$/;
 
 /** A field that has a key. */
 type KeyedField = EventField & { readonly key: string };
 
-/** Compares `@event(key:, argument:)` with the schema. What is wrong with a key is one error: hints of several would not agree. */
+/** Compares `@event(key:, argument:)` with the schema. A key gets one error: hints of several would not agree. */
 export class KeyCheck {
   readonly #schema: GraphQLSchema;
   readonly #definition: GraphDefinition;
@@ -60,7 +60,7 @@ export class KeyCheck {
     }
   }
 
-  /** @returns whether events of the type can be routed by the field; if not, that has been reported */
+  /** @returns whether events of the type can be routed by the field; if not, the fault has been reported */
   #isRoutable(keyed: KeyedField, path: readonly string[], eventType: GraphQLNamedOutputType): boolean {
     const { field, key, placeOfArgument } = keyed;
     const { steps, stop } = followPath(this.#schema, eventType, path);
@@ -161,7 +161,7 @@ function hasKey(field: EventField): field is KeyedField {
   return field.key !== undefined;
 }
 
-/** The nearest path that begins with as many of the names: these are right, and no measure of how near the rest is. */
+/** Finds the nearest of the paths with the same first `right` names; only the rest of each path is compared. */
 function nearestBelow(path: readonly string[], right: number, paths: readonly string[]): string[] {
   const prefix = path
     .slice(0, right)

@@ -15,7 +15,7 @@ import { messageOf, SluiceError } from '../../errors.ts';
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import type { EnumValues } from '../api/resolvers.ts';
 
-/** What is used of GraphQL Code Generator, which is a package of the graph's project and not of the gateway. */
+/** The part of GraphQL Code Generator in use; the package belongs to the graph's project, not to the gateway. */
 interface CodeGenerator {
   codegen(options: {
     readonly schema: DocumentNode;
@@ -31,7 +31,7 @@ const PACKAGES = ['core', 'typescript', 'typescript-resolvers'].map((name) => `@
 
 const SOURCE = 'SourceOf';
 
-/** The TypeScript of what {@link sourcesOf} returns. */
+/** The type that the texts of {@link sourcesOf} name. */
 const SOURCE_TYPE = `
 /** What the resolvers of a type get: the fields that have one may be missing. */
 type ${SOURCE}<T, Resolved extends keyof T> = Omit<T, Resolved> & Partial<Pick<T, Resolved>>;
@@ -42,11 +42,11 @@ type ${SOURCE}<T, Resolved extends keyof T> = Omit<T, Resolved> & Partial<Pick<T
  *
  * @param folder of the graph, from where the packages are looked up
  * @param schema as clients see it
- * @param definition of the graph: a field with a resolver may be missing in what its resolver gets, and an enum with
- *   values of its own has these in events
+ * @param definition of the graph: a field with a resolver may be missing in the source of its resolver, and events hold
+ *   the values that the definition gives to an enum
  * @param scalars by name of a custom scalar: the TypeScript type of its values in events
  * @returns TypeScript
- * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the schema has no such scalar
+ * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the schema lacks one of the scalars
  */
 export async function resolverTypes(
   folder: string,
@@ -82,7 +82,7 @@ export async function resolverTypes(
   return `${types}${types.includes(`${SOURCE}<`) ? SOURCE_TYPE : ''}`;
 }
 
-/** ID and the like are among them, even if no field has them. */
+/** Scalars of GraphQL itself, such as ID, count as scalars of the schema even if no field has them. */
 function expectScalar(schema: GraphQLSchema, name: string): void {
   const isScalar =
     specifiedScalarTypes.some((type) => type.name === name) || isScalarType(schema.getType(name));
@@ -104,8 +104,8 @@ function packagesOf(folder: string): readonly object[] {
 }
 
 /**
- * For each type with resolvers: what these get, in which the fields that they resolve may be missing. For each enum with
- * values of its own: itself, since `typescript-resolvers` 6.1 takes its type to be `null`.
+ * TypeScript types by type name. A type with resolvers has its source, in which resolved fields may be missing. An enum
+ * with values of its own has its own name, since `typescript-resolvers` 6.1 takes its type to be `null`.
  */
 function sourcesOf(schema: GraphQLSchema, definition: GraphDefinition): Record<string, string> {
   const sources: Record<string, string> = {};
@@ -127,7 +127,7 @@ function enumValuesOf(schema: GraphQLSchema, definition: GraphDefinition): Recor
   return Object.fromEntries(enums) as Record<string, EnumValues>;
 }
 
-/** Without directives: code of a graph has nothing to do with them. */
+/** The schema without directives, which a graph's code does not use. */
 function documentOf(schema: GraphQLSchema): DocumentNode {
   const document = parse(printSchema(schema));
   return {

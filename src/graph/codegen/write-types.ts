@@ -9,7 +9,7 @@ import { BadGraph } from '../loader/load-graph.ts';
 import { readSchema } from '../loader/schema-files.ts';
 import { resolverTypes } from './resolver-types.ts';
 
-/** First line of each file that is written, by which it is known again. */
+/** First line of each written file, by which `sluice types` recognises its files. */
 const HEADER =
   '// Written by `sluice types`. Write it anew when the schema changes, or which fields have resolvers.';
 
@@ -22,12 +22,12 @@ export interface WrittenTypes {
 /**
  * Writes the types of a graph's resolvers to a file.
  *
- * @param folder path of the graph's
+ * @param folder path of the graph's folder
  * @param file `schema.types.ts` in the folder, unless given
  * @param scalars see `resolverTypes`
  * @throws BadGraph if the schema can't be used
- * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the file is there and was not written by this, or can't be written, or
- *   if the schema has no such scalar
+ * @throws SluiceError MISSING_PACKAGE; BAD_GRAPH if the file can't be written, or exists and was not written by
+ *   `sluice types`, or if the schema lacks one of the scalars
  */
 export async function writeTypes(
   folder: string,

@@ -140,7 +140,7 @@ const AUTHORS_SDL = /* GraphQL */ `
   scalar EventFilter
 `;
 
-/** The GraphQL cost directives specification has these. A schema that was written for it declares them itself. */
+/** Directives of the GraphQL cost directives specification. A schema that was written for it declares them itself. */
 const COST_SDL = /* GraphQL */ `
   "What a field or an argument costs, or each object of a type; fields that return objects, and objects of a list with @listSize, cost 1 without it."
   directive @cost(weight: String!) on ARGUMENT_DEFINITION | ENUM | FIELD_DEFINITION | OBJECT | SCALAR
@@ -205,7 +205,7 @@ export function directivesSdl(): string {
   });
 }
 
-/** Whether a definition is one of the gateway's that are of use only in a schema, and not for its clients. */
+/** Whether a definition is the gateway's, and of use only to authors of a schema, not to its clients. */
 export function isForAuthors({ astNode }: GraphQLDirective | GraphQLNamedType): boolean {
   return astNode?.loc?.source === AUTHORS;
 }

@@ -10,7 +10,7 @@ export interface DeliverySyntax {
   readonly onSlow: SlowPolicy;
 }
 
-/** Ten minutes: who waits longer is better off asking. */
+/** Ten minutes: a client that may wait longer can query instead. */
 const MOST_THROTTLE_MS = 600_000;
 
 /**

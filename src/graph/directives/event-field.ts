@@ -29,7 +29,7 @@ export interface EventField {
   readonly topic: string;
   /** Name of an event field, or names separated by dots. */
   readonly key: string | undefined;
-  /** Name of the argument that picks by the key; undefined if there is neither. */
+  /** Name of the argument that picks by the key; undefined if there is neither argument nor key. */
   readonly argument: string | undefined;
   readonly keyStyle: KeyStyle;
   readonly keyFrom: KeySource;
@@ -38,16 +38,16 @@ export interface EventField {
   readonly delivery: DeliverySyntax | undefined;
   readonly shares: boolean;
   readonly history: HistorySettings | undefined;
-  /** Events that a subscription begins with; 0: none. */
+  /** Number of past events that a subscription begins with; 0: none. */
   readonly replay: number;
   readonly place: Place;
-  /** Position of the value of an argument of `@event`; of the directive, if it does not have that argument. */
+  /** Position of the value of an argument of `@event`, or of the directive if the argument is left out. */
   placeOfArgument(name: string): Place;
-  /** Likewise, of `@delivery`. */
+  /** Position of the value of an argument of `@delivery`, or of the directive if the argument is left out. */
   placeOfDelivery(name: string): Place;
 }
 
-/** The resolver of a subscription field for which the graph has none: it reads neither arguments nor context. */
+/** Resolves a subscription field for which the graph has no resolver; reads neither arguments nor context. */
 export function eventItself(event: unknown): unknown {
   return event;
 }
@@ -155,14 +155,14 @@ function valuesOf(
   }
 }
 
-/** What else there is than the values of an argument. */
+/** Hints for arguments of `@event` with an unknown value, by argument. */
 const INSTEAD: Readonly<Record<string, string>> = {
   format:
     "Leave it out, and give the graph's code a function that makes events of the topic's messages: decode: { topic: ({ value }) => … }.",
   keyFrom: 'Leave it out to read the key from each event; KAFKA_KEY if the Kafka key holds the same value.',
 };
 
-/** Reports each argument of an enum type that has another value. @returns whether there is one */
+/** Reports each argument with a value that its enum type lacks. @returns whether there is one */
 function refuseUnknownValues(
   { args }: GraphQLDirective,
   node: ConstDirectiveNode,

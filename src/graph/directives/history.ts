@@ -2,10 +2,10 @@ import { Kind, type ConstValueNode } from 'graphql';
 import type { HistorySettings } from '../../events/history-settings.ts';
 import { placeOf, type Findings, type Place } from '../diagnostic.ts';
 
-/** Most of each: events of a channel, which Redis reads as a whole while nothing else runs in it, and a day. */
+/** Upper bounds: events of a channel, all of which Redis reads while it does nothing else; and a day in seconds. */
 const MOST = { size: 10_000, ttl_seconds: 86_400 } as const;
 
-/** For how long a topic is kept that is kept for `replay` alone. */
+/** How long events of a topic are kept if they are kept for `replay` alone. */
 const REPLAY_TTL_MS = MOST.ttl_seconds * 1_000;
 
 type Part = keyof typeof MOST;
@@ -28,7 +28,7 @@ export function readHistory(
   const { size, ttl_seconds: ttl } = value as Readonly<Record<Part, number>>;
   const fields = node.kind === Kind.OBJECT ? node.fields : [];
   for (const { name } of fields) {
-    // GraphQL itself takes no notice of those that an input type does not have.
+    // GraphQL itself ignores fields that an input type does not have.
     if (PARTS.some((part) => part === name.value)) continue;
     findings.error(
       placeOf(name, file),
@@ -67,7 +67,7 @@ export function readReplay(value: unknown, place: Place, findings: Findings): nu
   return 0;
 }
 
-/** What is kept for a field: for `replay` the events of all keys, since it is not known who will subscribe. */
+/** Adds `replay` to a field's history: the events of all keys are kept, since clients may subscribe to any key. */
 export function keptFor(history: HistorySettings | undefined, replay: number): HistorySettings | undefined {
   if (replay === 0) return history;
   const { size, ttlMs } = history ?? { size: replay, ttlMs: REPLAY_TTL_MS };

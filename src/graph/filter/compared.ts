@@ -5,15 +5,15 @@ import { shortened } from '../../support/shortened.ts';
 import type { Comparison, Condition, Operand } from './syntax.ts';
 import { NO, YES, type Ternary } from './ternary.ts';
 
-/** How comparisons of one subscription come out. */
+/** The values and outcomes of one subscription's comparisons. */
 interface Comparing {
-  /** What is compared with; undefined: nothing. */
+  /** The value of the operand; undefined if there is none. */
   valueOf(comparison: Comparison): unknown;
-  /** Undefined: the comparison is left out, as its argument is. */
+  /** Undefined: the comparison is left out, since its argument is absent or null. */
   outcomeOf(comparison: Comparison): Ternary | undefined;
 }
 
-/** What a filter compares for an event and a viewer: for people. */
+/** The comparisons of a filter for an event and a viewer, for people. */
 export function comparedIn(
   condition: Condition,
   event: Event,
@@ -43,7 +43,7 @@ function outcomeText(outcome: Ternary, isNegated: boolean): Compared['outcome'] 
   return outcome === YES || outcome === NO ? 'fails' : 'unknown';
 }
 
-/** Returns the operand's name in the schema; null for a literal, which is its value. */
+/** Returns the operand's name in the schema; null for a literal or a list, which has none. */
 function nameOf(operand: Operand): string | null {
   if (operand.kind === 'argument') return `$${operand.name}`;
   return operand.kind === 'viewer' ? ['$viewer', ...operand.path].join('.') : null;

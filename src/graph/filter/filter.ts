@@ -12,13 +12,13 @@ import { comparedExactly } from './viewer-values.ts';
 type Test = (event: Event, viewer: Json) => Ternary;
 
 /**
- * Inserts the arguments of one subscription; undefined if no condition remains, as their arguments are absent or null.
+ * Inserts the arguments of one subscription; undefined if no condition remains, since each lacks an argument.
  */
 type Bind = (args: Arguments) => Test | undefined;
 
 /**
  * Compiles a condition whose syntax and types have been checked. Work that does not depend on arguments is done here,
- * once; work that does, once per subscription. Testing an event then allocates no memory.
+ * once; other work once per subscription. Testing an event then allocates memory only to compare with viewer values.
  */
 export function compileFilter(condition: Condition, types: FilterTypes): NonNullable<Binding['filter']> {
   const bind = compile(condition, types);
@@ -51,7 +51,7 @@ export function compileFilter(condition: Condition, types: FilterTypes): NonNull
   };
 }
 
-/** A value of a viewer is looked up, and made ready to be compared with, for each event. */
+/** Cost of a comparison with a viewer value, which is looked up and prepared for each event. */
 const COMPARISONS_WITH_VIEWER = 4;
 
 function costOf(condition: Condition): FilterCost {
@@ -116,7 +116,7 @@ function compileComparison(comparison: Comparison, types: FilterTypes): Bind {
     const testFor = (args: Arguments): Test =>
       viewerTest(names, operator, asId, (viewer) => valueOf(operand, args, type, types, viewer));
     if (usesArguments(operand)) return testFor;
-    // One for all subscriptions, so that what it has prepared for a viewer is there for all of the viewer's.
+    // All subscriptions share one test, so that a list prepared for a viewer serves all subscriptions of the viewer.
     const constant = testFor({});
     return () => constant;
   }
@@ -131,8 +131,8 @@ function compileComparison(comparison: Comparison, types: FilterTypes): Bind {
 }
 
 /**
- * A comparison with a value of the viewer, which is looked up once per event and distinct viewer. A list of values is
- * prepared once per viewer: it may be long.
+ * A comparison with a value of the viewer, which is looked up once per event and distinct viewer. The list of `in` is
+ * looked up and prepared once per viewer, since it may be long.
  */
 function viewerTest(
   path: readonly string[],
@@ -143,7 +143,7 @@ function viewerTest(
   const testFor = (viewer: Json): Test => {
     const value = operandFor(viewer);
     // Viewers have no declared type. The operand must be one value, or a list of values for `in`; all else fails
-    // closed. One value is a list of one for `in`, as issuers write a list of one so.
+    // closed. `in` takes one value as a list of one, since token issuers write a list of one as its value.
     const isFit = isOneValue(value) || (operator === 'in' && Array.isArray(value) && value.every(isOneValue));
     if (!isFit) return () => UNKNOWN;
     return testAt(path, comparedExactly(operator, comparator(operator, value, asId)));

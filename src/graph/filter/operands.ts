@@ -17,7 +17,7 @@ export interface FilterTypes {
   argument(name: string): GraphQLInputType | undefined;
 }
 
-/** Whether a comparison is one of GraphQL IDs. */
+/** Whether a comparison compares GraphQL IDs. */
 export function comparesIds({ path, operand }: Comparison, types: FilterTypes): boolean {
   const type = types.field(path.map(({ value }) => value));
   return [type, ...argumentsIn(operand).map((name) => namedType(types.argument(name)))].some(
@@ -35,8 +35,8 @@ function namedType(type: GraphQLInputType | undefined): GraphQLNamedType | undef
 }
 
 /**
- * @returns the operand's value; undefined if an argument in it is absent or null, or the viewer has no such value, or one
- *   that names nothing
+ * @returns the operand's value; undefined if an argument in it is absent or null, or the viewer's value is absent or
+ *   names nothing
  */
 export function valueOf(
   operand: Operand,
@@ -67,7 +67,7 @@ export function literal(operand: Operand, type: GraphQLNamedType | undefined): u
 
 /**
  * A coerced argument as events contain it. The code of an enum or custom scalar may have converted what the client
- * sent, so it is serialized again, except where the event's field is of the same enum.
+ * sent, so the argument is serialized again, except where the event's field is of the same enum.
  */
 export function written(
   value: unknown,

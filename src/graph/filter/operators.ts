@@ -61,7 +61,7 @@ const ORDER = {
   lte: (a: string | number, b: string | number) => a <= b,
 };
 
-/** Whether a value is one of the operands. One is compared without a set: thousands of filters may have one each. */
+/** Whether a value is one of the operands. A single operand needs no set: thousands of filters may have one operand. */
 function wantedIn(operands: readonly unknown[], asId: boolean): (value: JsonValue) => boolean {
   const [only] = operands;
   if (operands.length === 1 && !(asId && only !== null)) return (value) => value === only;
@@ -73,7 +73,7 @@ function wantedIn(operands: readonly unknown[], asId: boolean): (value: JsonValu
   return (value) => forms.has(value);
 }
 
-/** Both forms that an ID takes in JSON, so that comparing an event's ID needs no conversion. */
+/** The operands; of IDs, both forms that they take in JSON, so that comparing an event's ID needs no conversion. */
 export function formsOf(operands: readonly unknown[], asId: boolean): ReadonlySet<unknown> {
   if (!asId) return new Set(operands);
   return new Set(

@@ -6,13 +6,13 @@ import { usesArguments, viewerPathsOf, type Comparison, type Condition, type Ope
 /** The operator that tells most groups apart comes first. */
 const REQUIRED: readonly Operator[] = ['eq', 'in', 'gt', 'gte', 'lt', 'lte'];
 
-/** An index has an entry for each: a client that sends thousands of operands is not to fill the memory with them. */
+/** An index has an entry for each operand: a client that sends thousands of operands must not fill the memory. */
 const MOST_OPERANDS = 16;
 
-/** An index compares texts with each other: a client that sends thousands which differ at their ends is not to hold up a turn. */
+/** An index compares texts: a client's thousands of texts that differ only at their ends must not hold up a turn. */
 const MOST_CHARACTERS = 256;
 
-/** @returns what events must have for the condition to hold; undefined with arguments if no single comparison decides */
+/** @returns a function that gives the comparison that must hold; undefined if no single comparison decides */
 export function requirementOf(
   condition: Condition,
   types: FilterTypes,

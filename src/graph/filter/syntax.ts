@@ -5,7 +5,7 @@ export const OPERATORS = ['eq', 'ne', 'in', 'gt', 'gte', 'lt', 'lte', 'contains'
 export type Operator = (typeof OPERATORS)[number];
 
 /**
- * What a field is compared with: a literal in the schema, an argument of the subscription, or a value of the viewer.
+ * The value that a field is compared with: a literal in the schema, an argument of the subscription, or a viewer value.
  */
 export type Operand =
   | { readonly kind: 'literal'; readonly value: unknown; readonly node: ConstValueNode }

@@ -5,9 +5,9 @@ import type { Operator } from './syntax.ts';
 import { NO, UNKNOWN } from './ternary.ts';
 
 /**
- * A value of a viewer that a filter may compare; undefined if it names nothing, as `@auth` says too: null, empty text, a
- * number too large for JavaScript, of which several would be equal, or a list with one of them. Else a viewer whose
- * token has an empty claim would get the events of all others for whom the field is empty.
+ * A viewer value that a filter may compare; undefined if the value names nothing: null, empty text, a number that
+ * JavaScript may round to another one (`@auth` accepts none of these), or a list with one of these. Otherwise a viewer
+ * with an empty claim would get all events whose field is empty.
  */
 export function namingValue(value: Json | undefined): Json | undefined {
   const names = Array.isArray(value) ? value.every(isNaming) : isNaming(value);
@@ -18,7 +18,7 @@ function isNaming(value: Json | undefined): boolean {
   return value !== null && value !== '' && (typeof value !== 'number' || isExact(value));
 }
 
-/** False for numbers to which JavaScript rounds others. */
+/** False for numbers that JavaScript may have rounded. */
 function isExact(value: JsonValue): boolean {
   return (
     typeof value !== 'number' || Number.isSafeInteger(value) || (value % 1 !== 0 && Number.isFinite(value))
@@ -26,8 +26,8 @@ function isExact(value: JsonValue): boolean {
 }
 
 /**
- * Takes numbers of an event that JavaScript may have rounded as unknown: 9007199254740993 would equal the id
- * "9007199254740992" of another viewer. (Their order is not changed by rounding, as a viewer's number is exact.)
+ * Makes numbers of an event that JavaScript may have rounded UNKNOWN: otherwise 9007199254740993 would equal the id
+ * "9007199254740992" of another viewer. (Rounding does not change their order with a viewer's number, which is exact.)
  */
 export function comparedExactly(operator: Operator, compare: Comparator): Comparator {
   if (!IDENTITY.has(operator)) return compare;

@@ -45,7 +45,7 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
   renewDefaults(schema);
 }
 
-/** Has executions of queries and mutations go on in turns, once what the resolver has promised is there. */
+/** Makes executions of queries and mutations go on in turns once a promise of the resolver has settled. */
 function resumed(resolve: GraphQLFieldResolver<unknown, unknown>): GraphQLFieldResolver<unknown, unknown> {
   return (source, args, context, info) => {
     const value = resolve(source, args, context, info);
@@ -70,8 +70,8 @@ function attachScalar(type: GraphQLScalarType, code: ScalarCode): void {
 }
 
 /**
- * A GraphQLError is for clients. Scalars throw it by custom, of graphql-js and of libraries alike, with the value in its
- * message: content of an event.
+ * Hides GraphQLErrors, which clients would get: by custom, scalars of graphql-js and of libraries throw them with the
+ * value, content of an event, in the message.
  */
 function serialized(
   code: ScalarCode,

@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * Compiles one TypeScript file of a graph to JavaScript with an inline source map: types are removed, and `Proxy.lazy`
- * is compiled. The first call loads Babel, all of it in one package: @babel/core would bring 40 to each installation.
+ * is compiled. The first call loads Babel from one package: @babel/core would bring 40 packages to each installation.
  *
  * @param file path of the file
  * @param rewriteExtensions whether imports of `./x.ts` become `./x.js`, for output that is written to disk

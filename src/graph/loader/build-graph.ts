@@ -3,18 +3,18 @@ import path from 'node:path';
 import { messageOf, SluiceError } from '../../errors.ts';
 import { compileTypeScript } from './babel.ts';
 
-/** Folders and files that a gateway does not load: what is hidden or built, packages, tests, types, and tools' settings. */
+/** Folders and files that a gateway does not load: hidden or built ones, packages, tests, types, settings of tools. */
 const LEFT_OUT =
   /^(\..*|node_modules|dist|tests?|__tests__|.+\.(test|spec|config)\.[cm]?[jt]s|.+\.d\.ts|schema\.types\.ts)$/;
 
-/** What a graph is made of. A package.json is the folder's, not the graph's. */
+/** Files of a graph. A package.json belongs to the folder, not to the graph. */
 const PARTS = /^(?!package(-lock)?\.json$|tsconfig.*\.json$).+\.(ts|[cm]?js|json|graphql)$/;
 
 /**
  * Writes a graph as it is to be deployed: TypeScript compiled to JavaScript, all else copied, tests left out.
  *
  * @param folder path of the graph's folder
- * @param output path of the folder to write to; by default `dist` in the graph's
+ * @param output path of the folder to write to; by default `dist` in the graph's folder
  * @returns paths of the written files
  * @throws SluiceError BAD_GRAPH if the folder can't be read, or a file has a syntax error; then no file has been written
  */

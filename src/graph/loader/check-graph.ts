@@ -5,7 +5,7 @@ import { readGraph, type ReadOptions } from './read-graph.ts';
  * Finds all faults and likely mistakes of the graph in a folder, sorted by file and line. The graph's code is run, as
  * at start.
  *
- * @param folder its path; if it is relative, so are the paths of files in the result
+ * @param folder path of the folder; if it is relative, so are the paths of files in the result
  */
 export async function checkGraph(
   folder: string,

@@ -1,17 +1,17 @@
 import { GraphQLObjectType, isAbstractType, isEnumType, validateSchema, type GraphQLSchema } from 'graphql';
 
-/** A type of no schema, to ask for what graphql-js keeps of an abstract type. */
+/** A type of no schema: asking whether it is a subtype makes graphql-js cache the subtypes of an abstract type. */
 const NONE = new GraphQLObjectType({ name: 'None', fields: {} });
 
 /**
- * Freezes what resolvers can reach of a schema, which all executions share: by `info`, and by default values, which
- * graphql-js hands to resolvers as they are. Functions are not frozen.
+ * Freezes the objects of a schema that resolvers can reach, since all executions share them: through `info`, and as
+ * default values, which graphql-js does not copy for resolvers. Functions are not frozen.
  */
 export function freezeSchema(schema: GraphQLSchema): void {
-  // graphql-js keeps in the schema what it has found out: it has to do so now.
+  // graphql-js caches its findings in the schema, so it must fill these caches before the schema is frozen.
   validateSchema(schema);
   for (const type of Object.values(schema.getTypeMap())) {
-    // graphql-js is asked of each, though no type implements it.
+    // graphql-js is asked about each abstract type, even one that no type implements.
     if (isAbstractType(type)) schema.isSubType(type, NONE);
     if (!isEnumType(type)) continue;
     type.getValue('');

@@ -19,12 +19,12 @@ export interface GraphCode {
 /** The code of a graph that consists of a schema only. */
 const NO_CODE: GraphCode = { definition: {}, locate: () => startOf('graph.ts') };
 
-/** Loads in this process, over all folders. */
+/** Number of repeated loads in this process, over all folders. */
 let loads = 0;
 
 /**
- * Loads the code of a graph. With the first load of a folder its modules stay as they are for as long as the process
- * runs, unless they are loaded anew; Node.js then keeps both.
+ * Loads the code of a graph. Node.js keeps the modules of a folder for as long as the process runs, even if they
+ * are loaded anew.
  *
  * @param anew whether modules that have been loaded before are loaded again, as their files may have changed
  * @returns undefined if loading failed, which has been added to `findings`
@@ -43,7 +43,7 @@ export async function loadCode(
   try {
     const real = await realpath(folder);
     registerHooks(real);
-    // Node.js would take a link to lead where it has led before.
+    // Node.js remembers where a link has led before, so the link is resolved here.
     const url = pathToFileURL(await realpath(path.join(real, path.basename(file))));
     if (anew) {
       url.searchParams.set(LOAD, String((loads += 1)));
@@ -75,7 +75,7 @@ function registerHooks(folder: string): void {
   register(new URL('./module-hooks.js', import.meta.url), { data });
 }
 
-/** CommonJS modules of the graph itself are found by their paths: their URLs differ from reload to reload. */
+/** Removes the graph's own CommonJS modules from the cache: its keys are paths, so a new URL does not reload them. */
 function forgetCommonJs(folder: string): void {
   const { cache } = createRequire(import.meta.url);
   for (const file of Object.keys(cache)) {
@@ -83,7 +83,7 @@ function forgetCommonJs(folder: string): void {
   }
 }
 
-/** Finds, in an error's stack, the position in the graph folder that it comes from, and removes it from the message. */
+/** Finds an error's position in the graph folder by its stack, and removes the position from the message. */
 async function explain(
   error: unknown,
   folder: string,

@@ -14,7 +14,7 @@ import { publicSchema } from './public-schema.ts';
 import { readGraph, type ReadOptions } from './read-graph.ts';
 
 export interface LoadedGraph extends Graph {
-  /** What the graph author passed to `defineGraph`. */
+  /** The definition that the graph author passed to `defineGraph`. */
   readonly definition: GraphDefinition;
   /** Likely mistakes, for the log. */
   readonly warnings: readonly Diagnostic[];
@@ -34,7 +34,7 @@ export class BadGraph extends SluiceError {
 /**
  * Loads the graph in a folder, with its code.
  *
- * @param folder its path
+ * @param folder path of the folder
  * @throws BadGraph
  */
 export async function loadGraph(folder: string, options?: ReadOptions): Promise<LoadedGraph> {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What an import without its ending may mean. */
+/** Endings that an import may lack. */
 const ENDINGS = ['.ts', '.js', '.json', '/index.ts', '/index.js'];
 
-/** Begins the message, for those that explain errors of a graph's code. */
+/** Beginning of the message, by which `loadCode` recognises the error. */
 export const MISSING_FILE = 'expected the name of a file, with its ending';
 
 /**
@@ -17,7 +17,7 @@ export function missingFile(specifier: string, parent: string): Error {
   const file = fileURLToPath(parent);
   const before = readFileSync(file, 'utf8').split(specifier, 1)[0] ?? '';
   const lines = before.split('\n');
-  // Where the quotation mark is.
+  // The position of the quotation mark before the specifier.
   const place = `${file}:${lines.length}:${lines.at(-1)?.length ?? 1}`;
   const ending = ENDINGS.find((one) => existsSync(new URL(specifier + one, parent)));
   const instead = ending === undefined ? '' : `; there is '${specifier}${ending}'`;

@@ -43,7 +43,7 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
 
 export const load: LoadHook = async (url, context, nextLoad) => {
   if (!isGraphCode(url) || !(isTypeScript(url) || isJavaScript(url))) return nextLoad(url, context);
-  // An ES module, even if a package.json above the folder says otherwise. Hooks of others, as Yarn's, would ask that.
+  // The file is an ES module, even if a package.json above the folder says otherwise, which Yarn's hooks would read.
   const file = fileURLToPath(url);
   const source = await (isTypeScript(url) ? compileTypeScript(file, false) : readFile(file));
   return { format: 'module', source, shortCircuit: true };
@@ -61,19 +61,19 @@ function isInGraph(url: string): boolean {
   return [...folders].some((folder) => url.startsWith(folder));
 }
 
-/** Whether it is the graph's own code, not a package that is installed in the graph folder. */
+/** Whether a module is the graph's own code, not a package that is installed in the graph folder. */
 function isGraphCode(url: string): boolean {
   return isInGraph(url) && !url.includes('/node_modules/');
 }
 
-/** Returns where a link leads now: Node.js would take it to lead where it has led before. */
+/** Returns where a link leads now: Node.js remembers where the link has led before. */
 function targetOf(specifier: string, parent: string): string {
   if (!isRelative(specifier)) return specifier;
   const url = new URL(specifier, parent);
   return existsSync(url) ? pathToFileURL(realpathSync(url)).href : specifier;
 }
 
-/** A module that has been loaded before is loaded anew with its parent: see `loadCode`. */
+/** Gives a module the load of its parent, so that both are loaded anew together: see `loadCode`. */
 function ofSameLoad(url: string, parent: string): string {
   const which = new URL(parent).searchParams.get(LOAD);
   if (which === null) return url;
@@ -90,7 +90,7 @@ function isJavaScript(url: string): boolean {
   return new URL(url).pathname.endsWith('.js');
 }
 
-/** In TypeScript, `./x.js` may mean `./x.ts`; if both exist, `./x.ts` is the source of the other. */
+/** In TypeScript, `./x.js` may mean `./x.ts`; if both exist, `./x.ts` is the source of `./x.js`. */
 function sourceOf(specifier: string, parent: string): string {
   if (!isTypeScript(parent) || !/^\.{1,2}\/.*\.js$/.test(specifier)) return specifier;
   const source = specifier.replace(/js$/, 'ts');

@@ -20,9 +20,9 @@ export interface GraphParts {
 }
 
 export interface ReadOptions {
-  /** Whether modules of its code are loaded again that have been loaded before: see `loadCode`. */
+  /** Whether modules of the graph's code that have been loaded before are loaded again: see `loadCode`. */
   readonly anew?: boolean;
-  /** Names of values that viewers may have by the settings, unless the graph's `authenticate` says: for warnings. */
+  /** Names of values that viewers may have by the settings, for warnings; unused if the graph has `authenticate`. */
   readonly claims?: readonly string[] | undefined;
 }
 

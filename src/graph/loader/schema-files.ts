@@ -16,13 +16,13 @@ import { nearest } from '../../support/nearest.ts';
 import { listed, placeOfError, startOf, type Findings } from '../diagnostic.ts';
 import { withGatewaySchema } from '../directives/definitions.ts';
 
-/** The main file of a graph's schema. What has no place of its own is reported there. */
+/** The main file of a graph's schema. Faults without a position are reported there. */
 export const SCHEMA_FILE = 'schema.graphql';
 
 /**
  * Reads the GraphQL schema in a folder, all its files that end in `.graphql`, and adds the gateway's directives to it.
  *
- * @returns undefined if there is no valid schema, which has been added to `findings`
+ * @returns undefined if no schema can be built; all faults have been added to `findings`
  */
 export async function readSchema(folder: string, findings: Findings): Promise<GraphQLSchema | undefined> {
   const main = path.join(folder, SCHEMA_FILE);
@@ -67,7 +67,7 @@ async function sourcesIn(folder: string): Promise<Source[]> {
   return Promise.all(files.map(async (file) => new Source(await readFile(file, 'utf8'), file)));
 }
 
-/** @returns undefined if it has a syntax error, which has been added to `findings` */
+/** @returns undefined if the source has a syntax error, which has been added to `findings` */
 function parsed(source: Source, findings: Findings): DocumentNode | undefined {
   try {
     return parse(source);
