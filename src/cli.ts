@@ -17,11 +17,11 @@ async function main([name = 'serve', ...args]: readonly string[]): Promise<numbe
     const guess = near === undefined ? '' : `. Did you mean ${near}?`;
     throw new UsageError(`expected one of the commands below, got '${name}'${guess}`);
   }
-  // Workers have the environment of their primary, which has read it: the file may have changed since.
+  // A worker has its primary's environment, with the file's variables; the file may have changed since.
   return command.run(args, cluster.isWorker ? undefined : readEnvFile(process.env));
 }
 
-/** Once all that was printed has been taken: code of a graph may hold a timer or a server, which would keep the process. */
+/** Exits once standard output has taken all text: a timer or a server of a graph's code would keep the process. */
 async function exit(code: number): Promise<never> {
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit(code);

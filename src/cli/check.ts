@@ -7,7 +7,7 @@ import { argumentsOf } from './command.ts';
 import { counted, print } from './output.ts';
 import { typecheck } from './typecheck.ts';
 
-/** `sluice check <graph>`: a line for each finding, and how many there are. */
+/** `sluice check <graph>`: prints a line for each finding, and the numbers of errors and warnings. */
 export async function check(args: readonly string[]): Promise<number> {
   const { positionals, options } = argumentsOf(args, ['graph'], { options: ['no-types'] });
   const [folder = ''] = positionals;
@@ -19,7 +19,7 @@ export async function check(args: readonly string[]): Promise<number> {
   return errors > 0 ? 1 : 0;
 }
 
-/** Names what viewers may have. @returns undefined if settings can't be used: a graph is checked without secrets, too */
+/** @returns properties that viewers have by claims; undefined if settings can't be used: a check needs no secrets */
 function claims(): readonly string[] | undefined {
   try {
     return claimedNames(loadConfig(process.env));

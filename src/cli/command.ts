@@ -3,13 +3,13 @@ import type { EnvFile } from './env-file.ts';
 
 /** One of the commands of `sluice`. */
 export interface Command {
-  /** What is written behind `sluice`, and what it does: one or more lines of the usage. */
+  /** The command's lines of the usage: the text after `sluice`, and the effect. */
   readonly usage: readonly (readonly [written: string, does: string])[];
-  /** Its options, where they have a usage of their own. */
+  /** Returns the usage of the command's options, if they have their own. */
   options?(): Promise<string>;
   /**
-   * @param args behind the command's name
-   * @param envFile whose variables are in the environment already
+   * @param args the arguments after the command's name
+   * @param envFile the `.env` file; if `isRead`, its variables are in the environment already
    * @returns the exit code: 0 done, 1 failed, 2 wrong arguments; undefined while the gateway runs
    * @throws UsageError, SluiceError, or the errors of util.parseArgs
    */
@@ -20,11 +20,11 @@ export interface Command {
 export class UsageError extends Error {}
 
 /**
- * Parses the arguments of a command that takes these, no more and no fewer.
+ * Parses the arguments of a command. The user must give all of `names`, and nothing that `allowed` does not list.
  *
- * @param names of the positional ones
- * @param allowed.optional names of those that may follow
- * @param allowed.options without their dashes; none has a value
+ * @param names the positional arguments that must be given
+ * @param allowed.optional the positional arguments that may follow
+ * @param allowed.options options without a value, without their dashes
  * @param allowed.lists options with a value, without their dashes; each may be given several times
  * @throws UsageError, or the errors of util.parseArgs
  */

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-/** By name, in the order of the usage. Each loads what it needs when it is run. */
+/** The commands by name, in the order of the usage. A command loads its modules when it is run. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'serve',
@@ -105,7 +105,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
 ]);
 
-/** How the command line is written. */
+/** The usage of all commands. */
 export function usage(): string {
   const lines = [
     ...[...COMMANDS.values()].flatMap((command) => command.usage),
@@ -123,7 +123,7 @@ The options of explain and dead-letters are listed by 'sluice explain --help' an
 
 export const isHelp = (argument: string): boolean => argument === '--help' || argument === '-h';
 
-/** How a command is written: with its own options, if they have a usage of their own. */
+/** The usage of a command's options, if they have their own; else the usage of all commands. */
 export async function usageOf(name: string | undefined): Promise<string> {
   return (await COMMANDS.get(name ?? '')?.options?.()) ?? usage();
 }

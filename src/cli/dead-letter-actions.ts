@@ -14,16 +14,16 @@ export interface ActionOptions {
   readonly topic: string;
   /** Takes a line about a letter. */
   readonly print: (line: string) => void;
-  /** Takes a line about all of them, which is not to stand among the others. */
+  /** Takes a line about all letters, which must not stand among the lines about single letters. */
   readonly tell: (line: string) => void;
   readonly stopping: AbortSignal;
 }
 
 /**
- * Prints the letters that are meant.
+ * Prints the letters that the command's filter selects.
  *
  * @returns the exit code
- * @throws SluiceError KAFKA_FAILED, or BAD_SETTINGS if there is no such topic
+ * @throws SluiceError KAFKA_FAILED, or BAD_SETTINGS if the topic does not exist
  */
 export async function listLetters(options: ActionOptions): Promise<number> {
   const { command, print, tell, stopping } = options;
@@ -44,10 +44,10 @@ export async function listLetters(options: ActionOptions): Promise<number> {
 }
 
 /**
- * Sends the letters that are meant back, or prints those that it would send.
+ * Sends the selected letters back to their topics, and prints them; with `--dry-run`, only prints them.
  *
  * @returns the exit code
- * @throws as `listLetters` does, before the first is sent
+ * @throws as `listLetters` does, before the first letter is sent
  */
 export async function replayLetters(options: ActionOptions): Promise<number> {
   const { command, kafka, print, tell, stopping } = options;

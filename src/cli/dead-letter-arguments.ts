@@ -17,13 +17,13 @@ sluice dead-letters replay [--dry-run] [--json] [filters, or --all]
   --all                replay without a filter
 `;
 
-/** What the user asks for. */
+/** The action that the user asks for, and its options. */
 export interface DeadLetterCommand {
   readonly action: 'list' | 'replay';
   readonly filter: LetterFilter;
-  /** Infinity: all. */
+  /** The most letters to print or replay; Infinity: all. */
   readonly limit: number;
-  /** By partition of the dead-letter topic, the offset to begin at. */
+  /** The offset to begin at, by partition of the dead-letter topic. */
   readonly from: ReadonlyMap<number, number>;
   readonly json: boolean;
   readonly dryRun: boolean;
@@ -46,12 +46,12 @@ const OPTIONS = {
   'dry-run': flag,
 } as const;
 
-/** Without a zone a time would be another one on each machine; a date alone is in UTC. */
+/** A time needs a zone, since it would differ between machines without one; a date alone is in UTC. */
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 const PLACE = /^(\d{1,10})\/(\d{1,15})$/;
 
 /**
- * @param args behind `dead-letters`
+ * @param args the arguments after `dead-letters`
  * @throws UsageError, or the errors of util.parseArgs
  */
 export function deadLetterCommand(args: readonly string[]): DeadLetterCommand {

@@ -8,9 +8,9 @@ import { listLetters, replayLetters } from './dead-letter-actions.ts';
 import { deadLetterCommand } from './dead-letter-arguments.ts';
 
 /**
- * `sluice dead-letters`: letters go to standard output, all else to standard error.
+ * `sluice dead-letters`: prints letters to standard output, and all else to standard error.
  *
- * @param args behind `dead-letters`
+ * @param args the arguments after `dead-letters`
  * @returns the exit code
  * @throws UsageError, SluiceError BAD_SETTINGS or KAFKA_FAILED, or the errors of util.parseArgs
  */
@@ -30,10 +30,10 @@ export async function deadLetters(args: readonly string[]): Promise<number> {
   });
 }
 
-/** Signals that come so soon after the first are the same one, which npm passes on a second time. */
+/** A signal within this time of the first is its copy: npm passes the signal on, too. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Aborts at the first signal, or when standard output is closed, as `head` does it. A second signal ends the process. */
+/** Aborts at the first signal, or when a reader such as `head` closes the output. A second signal ends the process. */
 function stopRequested(): AbortSignal {
   const stopping = new AbortController();
   let stoppingSince: number | undefined;

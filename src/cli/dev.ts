@@ -18,10 +18,10 @@ import { logEnvFile, type EnvFile } from './env-file.ts';
 import { print } from './output.ts';
 import { browserUrl, guard, runPod } from './run-pod.ts';
 
-/** Events whose way is printed in a second: more can't be read. */
+/** The most events whose way is printed in a second: a person can't read more. */
 const PRINTED_PER_SECOND = 20;
 
-/** How long an event may take from the bus to the hub, where both are not one process. */
+/** How long an event that comes from Kafka or Redis may take from the bus to the hub. */
 const LAG_MS = 200;
 
 /** `sluice dev [graph]`: runs until a signal ends it. */
@@ -53,7 +53,7 @@ export async function dev(args: readonly string[], envFile?: EnvFile): Promise<u
   if (graph !== undefined) print(introduction(config, graph, current.url));
 }
 
-/** Prints the ways of events. None has begun before the gateway is there. */
+/** Prints the ways of events. No event comes before the gateway has been created. */
 function createWays(config: Config, current: { readonly gateway?: Gateway }, hasColors: boolean): EventWays {
   const isByHand = config.KAFKA_BROKERS.length === 0;
   const isShared = usesRedis(config);

@@ -4,22 +4,22 @@ import { isProduction } from '../config/config.ts';
 import { messageOf, SluiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** A `.env` file that is there, and whether its variables count. */
+/** A `.env` file that exists. */
 export interface EnvFile {
   /** Whether its variables are in the environment now. */
   readonly isRead: boolean;
-  /** Names of its variables that hold, as the environment has no others; of a file that is not read, those that no one has set. */
+  /** If the file is read, the variables that have its values; if not, its variables that the environment lacks. */
   readonly variables: readonly string[];
 }
 
 /**
- * Adds the variables of `.env` in the working directory to the environment. A variable that is there already stays as it is,
- * an empty one too, so that one run can go without a setting of the file. In production a file that happens to lie in the
- * working directory sets nothing, and only the names are told of what it would have set.
+ * Adds the variables of `.env` in the working directory to the environment. A variable that the environment has, even
+ * an empty one, stays as it is, so that one run can do without a setting of the file. In production the file sets
+ * nothing, since it may lie there by chance, and only the names of the variables that it would have set are told.
  *
  * @param env changed in place: the graph's code, tracing and workers read it, too
- * @returns undefined where there is no such file
- * @throws SluiceError BAD_SETTINGS if it can't be read, but for production
+ * @returns undefined if there is no such file
+ * @throws SluiceError BAD_SETTINGS if the file can't be read, except in production
  */
 export function readEnvFile(env: NodeJS.ProcessEnv, file = '.env'): EnvFile | undefined {
   if (isProduction(env)) return leftOut(env, file);
@@ -31,7 +31,7 @@ export function readEnvFile(env: NodeJS.ProcessEnv, file = '.env'): EnvFile | un
   return { isRead: true, variables: held.map(([name]) => name).toSorted() };
 }
 
-/** Says that the file was read, or why not, without its values. */
+/** Logs that the file was read, or why not, without its values. */
 export function logEnvFile(file: EnvFile | undefined, log: Log): void {
   if (file?.isRead === true) log.info({ variables: file.variables }, '.env has been read');
   if (file?.isRead === false) {
@@ -50,7 +50,7 @@ function leftOut(env: NodeJS.ProcessEnv, file: string): EnvFile | undefined {
     const missing = Object.keys(parseEnv(text)).filter((name) => env[name] === undefined);
     return { isRead: false, variables: missing.toSorted() };
   } catch {
-    // A gateway that has no use for the file starts without it.
+    // The gateway does not use the file in production, so it starts even if the file can't be read.
     return { isRead: false, variables: [] };
   }
 }

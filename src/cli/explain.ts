@@ -25,8 +25,8 @@ export const EXPLAIN_USAGE = `sluice explain --topic <name> [options]
 const PATIENCE_MS = 10_000;
 
 /**
- * `sluice explain`: asks the admin ports of pods why a connection did, or did not, get an event, or the last ones of a topic.
- * The connection is one of the first pod's; each process of all of them is asked what it has done with the event.
+ * `sluice explain`: asks the admin ports of pods why a connection did, or did not, get an event, or the last events of
+ * a topic. The first pod has the connection; each process of all pods is asked what it has done with the event.
  *
  * @returns the exit code
  * @throws SluiceError NOT_EXPLAINED if the first pod can't be asked, or does not know the connection

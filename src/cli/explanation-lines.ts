@@ -3,7 +3,7 @@ import type { ExplainedStep, SubscriptionExplanation } from '../explain/explanat
 import type { MergedExplanation, Recording } from '../explain/merged.ts';
 import { harmless } from './quoted.ts';
 
-/** Why a connection did, or did not, get an event, as it is printed. */
+/** The printed lines that say why a connection did, or did not, get an event. */
 export function explanationLines(explanation: MergedExplanation): string[] {
   const { connection, event, recordings, subscriptions } = explanation;
   const { topic, partition, offset } = event;
@@ -16,7 +16,7 @@ export function explanationLines(explanation: MergedExplanation): string[] {
   ];
 }
 
-/** Since when each process knows of events. */
+/** The printed lines that say which events each process has recorded and kept. */
 export function recordingLines(recordings: readonly Recording[]): string[] {
   return recordings.flatMap(({ process, since, until, events, kept: { consumed, arrived } }) => [
     `  (${process}: recorded since ${since}, until ${until} unless asked again; events: ${events})`,

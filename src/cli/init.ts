@@ -7,15 +7,15 @@ import { ownTarball } from './own-tarball.ts';
 
 const TEMPLATE = path.join(import.meta.dirname, 'template');
 
-/** Sluice itself. */
+/** The folder of Sluice's own package. */
 const PACKAGE = path.join(import.meta.dirname, '../../..');
 
-/** Files that npm or tools of this repository would take for their own. */
+/** Files whose real names npm or tools of this repository would take for their own. */
 const RENAMED: Readonly<Record<string, string>> = { dockerignore: '.dockerignore', gitignore: '.gitignore' };
 
 /**
- * `sluice init [folder] [--package tarball]`: writes a graph's project, and prints the paths of its files and what comes
- * next. A tarball of Sluice that no registry has goes into the project: its image is built of that folder alone.
+ * `sluice init [folder] [--package tarball]`: writes a graph's project, and prints the paths of its files and the next
+ * commands. A tarball of Sluice is copied into the project, since the project's image is built from its folder alone.
  */
 export async function init(args: readonly string[]): Promise<number> {
   const allowed = { optional: ['folder'], lists: ['package'] };
@@ -46,7 +46,7 @@ interface Manifest {
   readonly version: string;
 }
 
-/** @returns its path in the folder. @throws UsageError */
+/** @returns the tarball's path in the folder. @throws UsageError if the tarball can't be read */
 async function copyTarball(tarball: string, folder: string): Promise<string> {
   const content = await readFile(tarball).catch((cause: unknown) => {
     throw new UsageError(`expected a tarball of Sluice: ${messageOf(cause)}; --package <file> names one`);
@@ -58,9 +58,9 @@ async function copyTarball(tarball: string, folder: string): Promise<string> {
 }
 
 /**
- * @param tarball that may be in the folder: who runs `npx` there with one has nothing else
+ * @param tarball of Sluice, which may be in the folder: a user may run `npx` there with it
  * @returns whether the tarball is there
- * @throws SluiceError BAD_FOLDER if anything else is
+ * @throws SluiceError BAD_FOLDER if the folder has any other file
  */
 async function demandEmpty(folder: string, tarball: string | undefined): Promise<boolean> {
   let names: readonly string[];
@@ -90,7 +90,7 @@ function forShell(file: string): string {
 
 /**
  * @param text of the template's package.json
- * @param sluice where npm finds Sluice
+ * @param sluice the version or the file that npm installs Sluice from
  */
 function manifest(text: string, folder: string, sluice: string): string {
   const template = JSON.parse(text) as { name: string; dependencies: Record<string, string> };

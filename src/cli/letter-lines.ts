@@ -1,7 +1,7 @@
 import { placeText, type Letter } from '../ingest/dead-letters/letter.ts';
 import { quoted } from './quoted.ts';
 
-/** A letter as one line of text, without a newline: two spaces between what it tells, `-` for what there is not. */
+/** A letter as one line of text, without a newline: two spaces between the parts, `-` for an absent time or key. */
 export function letterLine(letter: Letter): string {
   const { origin, lastOffset, reason, replayedFrom, record } = letter;
   const last = lastOffset === undefined ? '' : `-${lastOffset}`;
@@ -17,8 +17,8 @@ export function letterLine(letter: Letter): string {
 }
 
 /**
- * A letter as JSON, without a newline. `bytes`: of the value, null without one; `lastOffset` of a bad batch only;
- * `letter`: its own place in the dead-letter topic.
+ * A letter as JSON, without a newline. `bytes` is the value's length, null without a value; only a bad batch has
+ * `lastOffset`; `letter` is the letter's own place in the dead-letter topic.
  */
 export function letterJson(letter: Letter): string {
   const { origin, lastOffset, reason, replayedFrom, record } = letter;
@@ -34,7 +34,7 @@ export function letterJson(letter: Letter): string {
   });
 }
 
-/** In ISO form; undefined if it has none, or one that no calendar has. */
+/** The letter's time in ISO form; undefined if the letter has none, or one out of the range of dates. */
 function timeOf({ time }: Letter): string | undefined {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();

@@ -1,12 +1,12 @@
-/** The exit code that a shell reports for a program that SIGPIPE has ended, which Node.js ignores. */
+/** The exit code that a shell reports for a program ended by SIGPIPE; Node.js ignores that signal. */
 const CLOSED_PIPE = 141;
 
 let isGuarded = false;
 
 /**
- * Writes to standard output. A reader that has seen enough, as `head` has, closes it: the process ends then.
+ * Writes to standard output. The process ends when a reader that has seen enough, such as `head`, closes the pipe.
  *
- * @returns the exit code of a command that has done nothing but this
+ * @returns 0, the exit code of a command that only prints
  */
 export function print(text: string): number {
   if (!isGuarded) process.stdout.on('error', endWithReader);

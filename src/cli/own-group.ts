@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 
-/** A consumer group of the developer's own on this machine: one that others run must not share its events with it. */
+/** The developer's own consumer group on this machine: another gateway in the group would take some of the events. */
 export function ownGroup(name: string): string {
   return `${name}-${userName()}@${hostname()}`;
 }

@@ -1,4 +1,4 @@
-/** The control characters that JSON does not escape: what comes from outside must not be able to control a terminal. */
+/** The control characters that JSON does not escape: text from outside must not be able to control a terminal. */
 const CONTROL = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text as JSON, in quotes and on one line. */

@@ -11,7 +11,7 @@ interface StartablePod extends Pod {
 /**
  * Runs a gateway, or the primary of several workers, until a signal ends it.
  *
- * @param env that the settings come from
+ * @param env the environment that the settings come from
  * @returns the port for browsers, once it listens
  */
 export async function runPod(
@@ -40,7 +40,7 @@ export function guard(log: Log): void {
   });
 }
 
-/** Under which a browser on this machine reaches the gateway. */
+/** The URL under which a browser on this machine reaches the gateway. */
 export function browserUrl({ BIND, TLS_CERT }: Pick<Config, 'BIND' | 'TLS_CERT'>, port: number): string {
   return `${TLS_CERT === undefined ? 'http' : 'https'}://${hostOf(BIND)}:${port}`;
 }

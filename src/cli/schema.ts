@@ -5,8 +5,8 @@ import { argumentsOf } from './command.ts';
 import { print } from './output.ts';
 
 /**
- * `sluice schema [graph]`: the directives that a schema is written with, for editors and code generators that read its
- * files; of a graph, the schema as clients see it.
+ * `sluice schema [graph]`: prints the directives that a schema is written with, for editors and code generators that
+ * read schema files; with a graph, prints the graph's schema as clients see it.
  */
 export async function schema(args: readonly string[]): Promise<number> {
   const [folder] = argumentsOf(args, [], { optional: ['graph'] }).positionals;

@@ -1,14 +1,14 @@
 import type { Log } from '../log.ts';
 import { hasLostTerminal } from './terminal.ts';
 
-/** What runs in this process: a gateway, or the primary of several workers. */
+/** The gateway of this process, or the primary of several workers. */
 export interface Pod {
   drain(): Promise<void>;
   stop(): Promise<void>;
   reload(): unknown;
 }
 
-/** Signals that come so soon after the first are the same one. */
+/** A signal within this time of the first is a copy of it. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
@@ -38,15 +38,15 @@ export function stopOnSignal(current: () => Pod | undefined, log: Log): void {
     });
   };
   on('SIGTERM', (pod) => pod.drain());
-  // Ctrl-C at a terminal: the user waits for the process to end, so it is not drained.
+  // Ctrl-C at a terminal: the user waits for the process to end, so the pod is not drained.
   on('SIGINT', (pod) => pod.stop());
 }
 
-/** One that comes while the graph is loaded for the first time finds no pod yet, and has no effect. */
+/** Reloads on SIGHUP. The signal has no effect while the graph is loaded for the first time: there is no pod yet. */
 export function reloadOnSignal(current: () => Pod | undefined): void {
   const reload = (): void => {
     if (!hasLostTerminal()) return void current()?.reload();
-    // Without a listener it ends the process.
+    // Without a listener the signal ends the process.
     process.off('SIGHUP', reload);
     process.kill(process.pid, 'SIGHUP');
   };

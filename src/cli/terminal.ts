@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 
-/** Whether this process was started at a terminal that has been closed since, for which the kernel sends SIGHUP too. */
+/** Whether this process was started at a terminal that has been closed since: the kernel sends SIGHUP for that, too. */
 export function hasLostTerminal(): boolean {
   if (!process.stdout.isTTY) return false;
   try {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Diagnostic } from '../graph/diagnostic.ts';
 
-/** `graph.ts(3,7): error TS2322: Type …`; what follows it on indented lines belongs to it. */
+/** `graph.ts(3,7): error TS2322: Type …`; the indented lines that follow belong to the error. */
 const ERROR = /^(?:(.+)\((\d+),(\d+)\): )?error TS\d+: (.*(?:\n .*)*)/gm;
 
-/** The options for a graph without a tsconfig.json: its code is ES modules, even if a package.json says otherwise, as in `module-hooks.ts`. */
+/** Options for a graph without a tsconfig.json: its code is ES modules in any case, as in `module-hooks.ts`. */
 const DEFAULTS = { target: 'ES2023', module: 'ESNext', moduleResolution: 'bundler', strict: true };
 
 const GATEWAY = path.join(import.meta.dirname, '../../..');
@@ -19,10 +19,10 @@ const load = createRequire(import.meta.url);
 /** Packages that a graph shares with the gateway. */
 const CARRIED = ['graphql', 'dataloader'];
 
-/** The sources of a checkout: how they are checked is not up to a graph's project. */
+/** The gateway's sources in a checkout: findings there are dropped, as a graph's project does not set their options. */
 const SOURCES = path.join(GATEWAY, 'src');
 
-/** Takes precedence over the project's settings; null takes out what TypeScript refuses where nothing is written. */
+/** Options that override the project's; null removes an option that TypeScript refuses where it writes no files. */
 const FORCED = {
   noEmit: true,
   declaration: false,
@@ -41,16 +41,16 @@ const FORCED = {
 
 const HINT = 'Found by TypeScript; with --no-types it is not asked.';
 
-/** An import of what `sluice types` writes, where it has not been run. */
+/** The message for an import of types that `sluice types` has not written yet. */
 const UNWRITTEN = /^Cannot find module '.*\bschema\.types\.[jt]s'/;
 
 /**
  * Checks the types of a graph's code with the TypeScript of the graph's project, if there is one: in a process of its
- * own, since TypeScript 7 is no library. The settings are those of the nearest tsconfig.json.
+ * own, since TypeScript 7 is no library. The nearest tsconfig.json gives the settings.
  *
- * @param folder path of the graph's
- * @returns what TypeScript finds; nothing where there is none, or no graph.ts, or where packages are in Yarn's archives, of
- *   which TypeScript reads none for settings outside of the project
+ * @param folder path of the graph's folder
+ * @returns TypeScript's findings; none without TypeScript or graph.ts, and none if packages are in Yarn's archives,
+ *   which TypeScript does not read for settings outside of the project
  */
 export async function typecheck(folder: string): Promise<readonly Diagnostic[]> {
   const graph = path.resolve(folder, 'graph.ts');
@@ -58,7 +58,7 @@ export async function typecheck(folder: string): Promise<readonly Diagnostic[]> 
   const compiler = compilerOf(graph);
   if (compiler === undefined) return [];
   const own = nearest(graph, 'tsconfig.json');
-  // As tsc names it, too: the system's folder may be a link.
+  // tsc names the real path, and the system's folder may be a link.
   const scratch = await realpath(await mkdtemp(path.join(tmpdir(), 'sluice-types-')));
   try {
     const settings = path.join(scratch, 'tsconfig.json');
@@ -86,8 +86,8 @@ export async function typecheck(folder: string): Promise<readonly Diagnostic[]> 
 }
 
 /**
- * @param settings path of those that tsc got; what it finds in them comes of the project's
- * @param own path of the project's, if it has any
+ * @param settings path of the settings that tsc got; a finding in them is caused by the project's settings
+ * @param own path of the project's settings, if there are any
  */
 function diagnosticOf(
   folder: string,
@@ -122,10 +122,10 @@ function compilerOf(graph: string): string | undefined {
 }
 
 /**
- * What a graph imports of the gateway, and with it, is the gateway's own, wherever the graph is: see `module-hooks.ts`. In a
- * checkout, which has no declarations, `sluice` is its sources.
+ * A graph imports the gateway that checks it, and the packages that this gateway carries, wherever the graph is: see
+ * `module-hooks.ts`. In a checkout, which has no declarations, `sluice` leads to the sources.
  *
- * @returns no `paths` where the graph's project finds the same by itself, so that `paths` of its own hold
+ * @returns no `paths` if the graph's project finds the same packages by itself, so that the project's own `paths` hold
  */
 function pathsOf(graph: string): { readonly paths?: Readonly<Record<string, readonly string[]>> } {
   const { exports } = load(path.join(GATEWAY, 'package.json')) as {
@@ -139,7 +139,7 @@ function pathsOf(graph: string): { readonly paths?: Readonly<Record<string, read
   if (existsSync(path.join(GATEWAY, 'dist/src/index.d.ts')) && hasSamePackages(graph)) return {};
   const carried = CARRIED.flatMap((name) => {
     const folder = folderOf(name);
-    // Named as a file: TypeScript looks for none in a folder that an ES module imports.
+    // The path names a file: for an import of an ES module, TypeScript does not look into a folder.
     return [
       [name, [path.join(folder, 'index.d.ts')]] as const,
       [`${name}/*`, [path.join(folder, '*')]] as const,
@@ -149,8 +149,8 @@ function pathsOf(graph: string): { readonly paths?: Readonly<Record<string, read
 }
 
 /**
- * Whether imports of a graph's project lead to the gateway that runs this, and to the packages that it carries. As TypeScript
- * looks them up: NODE_PATH, which pnpm sets, says nothing to it.
+ * Whether imports of a graph's project lead to the gateway that runs this, and to the packages that it carries.
+ * Packages are looked up as TypeScript does it: TypeScript ignores NODE_PATH, which pnpm sets.
  */
 function hasSamePackages(graph: string): boolean {
   const gateway = [['sluice', GATEWAY] as const, ...CARRIED.map((name) => [name, folderOf(name)] as const)];
@@ -171,7 +171,7 @@ function nearest(file: string, name: string): string | undefined {
     .find((candidate) => existsSync(candidate));
 }
 
-/** TypeScript looks for `@types` above its settings, which are in a folder of the system here. */
+/** TypeScript looks for `@types` above its settings, which are here in the system's folder for temporary files. */
 function typeRootsOf(graph: string): readonly string[] {
   return foldersAbove(graph)
     .map((folder) => path.join(folder, 'node_modules/@types'))
@@ -190,7 +190,7 @@ function foldersAbove(file: string): string[] {
 function output(args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { cwd, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      // It ends with 1 or 2 where it has found errors.
+      // tsc ends with 1 or 2 if it has found errors.
       if (error !== null && !/error TS\d+/.test(stdout))
         reject(new Error(`tsc failed: ${stderr || error.message}`));
       else resolve(stdout);

@@ -3,7 +3,7 @@ import type { Config } from './settings.ts';
 
 const KEYS = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY', 'AUTH_JWKS_URL'] as const;
 
-/** They have an effect with a key only; without one, every client may connect. */
+/** Settings that have an effect only with a key; without a key, every client may connect. */
 const NEED_KEY = [
   'AUTH_ALGORITHMS',
   'AUTH_ISSUER',

@@ -75,7 +75,7 @@ export function configMarkdown(): string {
   return ['| setting | value | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** Where errors cost more than convenience is worth. */
+/** Whether the gateway runs in production, where errors cost more than convenience is worth. */
 export function isProduction(env: Readonly<Record<string, string | undefined>>): boolean {
   return env['NODE_ENV'] === 'production' || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 }

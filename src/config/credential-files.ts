@@ -4,7 +4,7 @@ import { readSettingFile } from './config.ts';
 import type { Config } from './settings.ts';
 
 /**
- * The text of a file, of which line breaks at the end and a byte order mark are no part.
+ * The text of a file, without line breaks at its end and without a byte order mark.
  *
  * @throws SluiceError BAD_SETTINGS
  */
@@ -20,7 +20,7 @@ export function secretIn(setting: keyof Config, file: string): string {
 /** @returns PEM @throws SluiceError BAD_SETTINGS if there is no whole certificate */
 export function certificateIn(setting: keyof Config, file: string): string {
   const text = readSettingFile(setting, file);
-  // createSecureContext takes what is no certificate for none.
+  // createSecureContext takes text that is no certificate as if there were none.
   tryOut(
     () => new X509Certificate(text),
     `${setting}: expected a file with a certificate as PEM, got ${file}`,

@@ -1,6 +1,6 @@
 /**
- * What the examples in deploy/kubernetes have in place of values: `REPLACE-WITH-PASSWORD`, say. In capitals, as host names
- * and tags of images that are in use hardly ever are.
+ * The placeholders in the examples of deploy/kubernetes, such as `REPLACE-WITH-PASSWORD`. They are in capitals, since
+ * host names and tags of images in use hardly ever are.
  */
 const EXAMPLE = /\bREPLACE-[A-Z][A-Z-]*/;
 
@@ -8,8 +8,8 @@ const EXAMPLE = /\bREPLACE-[A-Z][A-Z-]*/;
 export const exampleValue = (text: string): string | undefined => EXAMPLE.exec(text)?.[0];
 
 /**
- * Faults of variables that hold an example's value. All variables, not the settings alone: a graph's code reads others. Of
- * the value no more is shown than what the example has.
+ * Faults of variables that hold an example's value. All variables are checked, not the settings alone, since a graph's
+ * code reads others. A fault shows no more of the value than the example has.
  */
 export function exampleFaults(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => {

@@ -4,7 +4,7 @@ import { usesRedis } from './uses-redis.ts';
 
 type Name = keyof typeof KAFKA_ACCESS_SETTINGS;
 
-/** Each is given as it is, or as a file. */
+/** Settings in pairs: a value is given as it is, or as a file. */
 const USERNAME = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_USERNAME_FILE'] as const;
 const PASSWORD = ['KAFKA_SASL_PASSWORD', 'KAFKA_SASL_PASSWORD_FILE'] as const;
 const PASSPHRASE = ['KAFKA_KEY_PASSPHRASE', 'KAFKA_KEY_PASSPHRASE_FILE'] as const;
@@ -12,7 +12,7 @@ const CLIENT_SECRET = ['KAFKA_OAUTH_CLIENT_SECRET', 'KAFKA_OAUTH_CLIENT_SECRET_F
 
 const TOKEN = ['KAFKA_OAUTH_TOKEN_FILE', 'KAFKA_OAUTH_TOKEN_URL'] as const;
 
-/** What has an effect with a token endpoint only. */
+/** Settings that have an effect only with a token endpoint. */
 const OF_ENDPOINT = [
   'KAFKA_OAUTH_CLIENT_ID',
   ...CLIENT_SECRET,
@@ -23,7 +23,7 @@ const OF_ENDPOINT = [
 const OF_PASSWORD = [...USERNAME, ...PASSWORD] as const;
 const OF_TOKEN = [...TOKEN, ...OF_ENDPOINT, 'KAFKA_OAUTH_EXTENSIONS'] as const;
 
-/** The settings that a mechanism takes; another one, or none, does not. */
+/** The settings that each mechanism takes; a mechanism that does not list a setting does not take it. */
 const TAKEN: Readonly<Record<NonNullable<Config['KAFKA_SASL_MECHANISM']>, readonly Name[]>> = {
   plain: OF_PASSWORD,
   'scram-sha-256': OF_PASSWORD,
@@ -50,7 +50,7 @@ function protocolFaults({ KAFKA_GROUP_PROTOCOL: protocol, KAFKA_DRIVER }: Config
   ];
 }
 
-/** A name is that of one member of a group that others know. */
+/** An instance id names one member of a consumer group that several pods share. */
 function instanceFaults(config: Config): string[] {
   const { KAFKA_INSTANCE_ID: id, KAFKA_DRIVER, WORKERS } = config;
   if (id === undefined) return [];
@@ -93,7 +93,7 @@ function mechanismFaults(config: Config, isGiven: IsGiven): string[] {
     return [...faults, ...exactlyOne(TOKEN, why, isGiven), ...endpointFaults(config, isGiven)];
   }
   if (mechanism === 'aws-msk-iam') {
-    // There is no listener of Amazon MSK for it without.
+    // Amazon MSK has no listener for this mechanism without TLS.
     if (!config.KAFKA_TLS) faults.push(`  KAFKA_TLS: expected true, as ${why}, got false`);
     const { expected } = KAFKA_ACCESS_SETTINGS.KAFKA_AWS_REGION;
     return isGiven('KAFKA_AWS_REGION') ? faults : [...faults, nothing('KAFKA_AWS_REGION', expected, why)];

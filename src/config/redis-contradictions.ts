@@ -11,7 +11,7 @@ const OF_SENTINEL = [
   'REDIS_SENTINEL_PASSWORD_FILE',
 ] as const;
 
-/** Given as they are, or as files. */
+/** Settings that are given as they are, or as files. */
 const LOGINS = [
   'REDIS_USERNAME',
   'REDIS_PASSWORD',
@@ -88,7 +88,7 @@ function urlFaults({ pathname, search, username, password }: URL, config: Config
       `  REDIS_URL: expected no database, since pub/sub has none and gateways would get the events of others: set REDIS_PREFIX to keep them apart, got ${pathname}`,
     );
   }
-  // Not shown: there may be a password in it.
+  // The parameters are not shown, since a password may be in them.
   if (search !== '') faults.push('  REDIS_URL: expected no parameters behind a question mark, got some');
   const given = OF_USER.filter((name) => config[name] !== undefined);
   if ((username !== '' || password !== '') && given.length > 0) {

@@ -68,7 +68,7 @@ export const optionalChoice = <const T extends string>(
 ): Setting<T | undefined> =>
   setting(choices.join(' or '), (value) => choices.find((known) => known === value), common);
 
-/** Several of a closed list, separated by commas. */
+/** Several values of a closed list, separated by commas. */
 export const choices = <const T extends string>(
   known: readonly T[],
   common: Common<readonly NoInfer<T>[]>,
@@ -170,7 +170,7 @@ export const optionalUrl = (
     common,
   );
 
-/** A region of AWS, of which `eu-central-1a` is a zone. */
+/** A region of AWS, such as `eu-central-1`; a zone such as `eu-central-1a` is refused. */
 export const optionalRegion = (common: Common<string | undefined>): Setting<string | undefined> =>
   setting(
     'a region of AWS, such as eu-central-1',
@@ -178,7 +178,7 @@ export const optionalRegion = (common: Common<string | undefined>): Setting<stri
     common,
   );
 
-/** Tells whether a Host header may have it: an IPv6 address stands in brackets. */
+/** Whether a Host header may have the item as its host: an IPv6 address stands in brackets. */
 function isHostname(item: string): boolean {
   return URL.canParse(`http://${item}`) && new URL(`http://${item}`).host === item && !/:\d+$/.test(item);
 }

@@ -8,7 +8,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Variables that Kubernetes sets for a service: REDIS_SERVICE_HOST, REDIS_PORT, REDIS_PORT_6379_TCP_ADDR and the like. */
 const KUBERNETES = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_\w+)?)?)$/;
 
-/** Set by npm and yarn for every script, the folder that it was called in; and by `node --watch`. */
+/** npm and yarn set INIT_CWD for every script, to the folder of the call; `node --watch` sets the other variable. */
 const OF_OTHERS = new Set(['INIT_CWD', 'WATCH_REPORT_DEPENDENCIES']);
 
 function unknownName(name: string, names: readonly string[]): string {
@@ -33,7 +33,7 @@ function authWarnings({ AUTH_JWKS_URL, AUTH_AUDIENCE }: Config): string[] {
 const CAPS_PER_ADDRESS = ['MAX_CONNECTIONS_PER_ADDRESS', 'CONNECTIONS_PER_SECOND_PER_ADDRESS'] as const;
 const CAPS_PER_VIEWER = ['MAX_CONNECTIONS_PER_VIEWER', 'MAX_OPERATIONS_PER_VIEWER'] as const;
 
-/** Caps that were set, and that do nothing as it is not known whom they are for. Their defaults are no reason to warn. */
+/** Warns of caps that are set without effect, as addresses or viewers are not known. Defaults are no reason to warn. */
 function capWarnings(env: Environment, config: Config): string[] {
   // 0 is no limit.
   const isCap = (name: keyof Config): boolean => (env[name] ?? '') !== '' && config[name] !== 0;
@@ -50,7 +50,7 @@ function capWarnings(env: Environment, config: Config): string[] {
   ];
 }
 
-/** A gateway for trying things out, which is ready as any other: in production a setting has mostly been forgotten. */
+/** Warns if a gateway in production has neither Kafka nor Redis: it is ready, but a setting was probably forgotten. */
 function aloneWarnings(env: Environment, config: Config): string[] {
   if (!isProduction(env) || config.KAFKA_BROKERS.length > 0 || usesRedis(config)) return [];
   return [
@@ -58,7 +58,7 @@ function aloneWarnings(env: Environment, config: Config): string[] {
   ];
 }
 
-/** What may be meant otherwise, of settings that are valid: for the log, at the start. */
+/** Warnings about valid settings that may be mistakes, for the log at the start. */
 export function configWarnings(env: Environment, config: Config): string[] {
   const names = Object.keys(config);
   const prefixes = new Set(

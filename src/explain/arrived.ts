@@ -18,10 +18,10 @@ interface Connection {
 }
 
 /**
- * Explains a message that came while nothing was recorded: when and over which channels it came is known, and the filter is
+ * Explains a message that came while nothing was recorded: its time and its channels are known, and the filter is
  * computed now.
  *
- * @returns undefined if it has not come over a channel of the subscription
+ * @returns undefined if the message has not come over a channel of the subscription
  */
 export function arrived(plan: Plan, kept: KeptArrived, connection: Connection): Explained | undefined {
   const over = kept.channels.filter((channel) => plan.channels.includes(channel));
@@ -45,7 +45,7 @@ export function arrived(plan: Plan, kept: KeptArrived, connection: Connection): 
   return refusal === undefined ? letThrough(plan, [came, step]) : { verdict: refusal, steps: [came, step] };
 }
 
-/** A ring of the last messages says nothing of what became of one behind the filter. */
+/** The ring of the last messages does not tell what became of a message after the filter. */
 function letThrough({ delivery }: Plan, steps: readonly ExplainedStep[]): Explained {
   const text =
     'whether the client had subscribed by then, and what it was sent, is known of events that are recorded';

@@ -1,7 +1,7 @@
 import type { Explanation, LastEvents } from './explanation.ts';
 import { merged, recordingOf, type Answer, type MergedExplanation, type Recording } from './merged.ts';
 
-/** The parameters of `/debug/explain`. Without partition and offset it is of the last events, those of the key if there is one. */
+/** The parameters of `/debug/explain`; without an offset, for the last events, of a partition or key if given. */
 export interface Question {
   readonly connection?: string;
   readonly topic: string;
@@ -12,7 +12,7 @@ export interface Question {
 
 /** One pod that can be asked. */
 export interface AskedPod {
-  /** How it is called: `http://127.0.0.1:4001`. */
+  /** The name of the pod in answers: `http://127.0.0.1:4001`. */
   readonly name: string;
   /** The URL of its admin port, without a path. */
   readonly url: string;
@@ -20,9 +20,9 @@ export interface AskedPod {
 
 /** One process that can be asked. */
 export interface AskedProcess {
-  /** `http://127.0.0.1:4001, worker 2`. */
+  /** The name of the process in answers: `http://127.0.0.1:4001, worker 2`. */
   readonly name: string;
-  /** @throws if it can't be asked, or refuses */
+  /** @throws if the process can't be asked, or refuses */
   ask(question: Question): Promise<unknown>;
 }
 
@@ -31,20 +31,20 @@ export interface Explanations {
   readonly explanations: readonly MergedExplanation[];
   /** Each process says what it has recorded and kept of the topic. */
   readonly recordings: readonly Recording[];
-  /** Which of the others could not be asked, and why. */
+  /** Says which other pods and processes could not be asked, and why. */
   readonly faults: readonly string[];
 }
 
-/** One answer explains at most so many of the last events. */
+/** The most of the last events that one answer explains. */
 const MOST_EVENTS = 5;
 
 /**
- * Asks all processes of pods, and makes one answer of theirs. Runs in the command line, and in browsers for the page at
+ * Asks all processes of pods, and merges their answers. Runs in the command line, and in browsers for the page at
  * `/debug/`.
  *
- * @param worker which process of the first pod has the connection, if one is asked for
- * @param get gives the JSON behind a URL
- * @throws what asking that process throws
+ * @param worker the process of the first pod that has the connection, if one is asked for
+ * @param get gets the JSON at a URL
+ * @throws the error of asking that process
  */
 export async function askPods(
   question: Question,
@@ -65,7 +65,7 @@ export async function askPods(
         const { workers } = (await get(`${pod.url}/debug/workers`)) as Workers;
         return workers.map((one) => processOf(pod, `${one.worker}`));
       } catch (error) {
-        // The first pod is asked for its connection too, and fails there.
+        // The first pod is also asked as the holder of the connection: if it fails, that question throws.
         unlisted.push(`${pod.name} could not be asked: ${(error as Error).message}`);
         return [];
       }
@@ -82,10 +82,10 @@ interface Workers {
 }
 
 /**
- * Asks processes, and makes one answer of theirs.
+ * Asks processes, and merges their answers.
  *
- * @param holder has the connection, if one is asked for
- * @throws what asking the holder throws
+ * @param holder the process that has the connection, if one is asked for
+ * @throws the error of asking the holder
  */
 export async function askAll(
   question: Question,
@@ -135,7 +135,7 @@ interface Named<T> {
   readonly answer: T;
 }
 
-/** Each event once, as it was consumed by one process and has come to others. */
+/** Lists each event once: one process has consumed it, and it has come to others. */
 function lastOf(lists: readonly LastEvents['events'][]): LastEvents['events'] {
   const places = new Map<string, LastEvents['events'][number]>();
   for (const event of lists.flat()) {

@@ -10,7 +10,7 @@ const PASSED_OVER: Readonly<Record<PassedOverReason, string>> = {
   by_decode: "the graph's decode of its topic has left it out",
 };
 
-/** What is told of an event before it went to the bus. */
+/** Explains what became of an event before it went to the bus. */
 export function consumedOf({ at, undecodable, passedOver, routed, published }: ConsumedRecord): Consumed {
   const base = { at: new Date(at).toISOString(), channels: [], isPublished: null };
   if (undecodable !== undefined) {
@@ -51,18 +51,18 @@ function publishedText(published: boolean | undefined): string {
     : 'no process had a subscriber of its channels, so it was not published';
 }
 
-/** The process that holds a connection, as far as it says why an event has not come there. */
+/** The knowledge of the process that holds a connection, from which it says why an event has not come there. */
 export interface Holder extends Known {
-  /** The connection: ISO 8601; null: none is asked for. */
+  /** When the connection was opened, ISO 8601; null: no connection is asked for. */
   readonly opened: string | null;
 }
 
-/** Since when the process knows of all that came to it: ISO 8601. */
+/** The time since which the process knows of all events that came to it: ISO 8601. */
 export function knownSince({ recording, kept }: Known): string {
   return isBefore(kept.arrived.since, recording.since) ? kept.arrived.since : recording.since;
 }
 
-/** Why an event that was consumed has not come to a subscription. */
+/** Explains why an event that was consumed has not come to a subscription. */
 export function withoutArrival(
   { field, channels }: { readonly field: string; readonly channels: readonly string[] },
   consumed: Consumed,

@@ -2,42 +2,42 @@ import type { Comparisons } from '../events/compared.ts';
 import type { JsonValue } from '../events/event.ts';
 import type { EventPlace, PassedOverReason, TracedGroup } from '../events/trace.ts';
 
-/** What one event has met while it was watched. Times are ms since 1970. */
+/** The record of one event that was watched. Times are ms since 1970. */
 export interface EventRecord {
   readonly place: EventPlace;
-  /** Absent: this process has not consumed it. */
+  /** Absent: this process has not consumed the event. */
   consumed?: ConsumedRecord;
-  /** A channel that has carried it twice. */
+  /** A channel that has carried the event twice. */
   duplicateOn?: string;
   readonly groups: Map<TracedGroup, GroupRecord>;
 }
 
-/** Before it went to the bus. */
+/** The record of an event before it went to the bus. */
 export interface ConsumedRecord {
   readonly at: number;
   routed?: {
     /** Fields by which subscriptions pick events of the topic. */
     readonly keys: Readonly<Record<string, JsonValue | null>>;
-    /** Else it was routed by its Kafka key. */
+    /** False: the event was routed by its Kafka key. */
     readonly isDecoded: boolean;
-    /** Null: they were not kept. */
+    /** Null: the channels were not kept. */
     readonly channels: readonly string[] | null;
   };
   passedOver?: PassedOverReason;
   undecodable?: { readonly reason: string; readonly message: string };
-  /** False: none of its channels had a subscriber in any process. */
+  /** False: none of the event's channels had a subscriber in any process. */
   published?: boolean;
 }
 
-/** What became of it in one group, of which the connection has a subscription. */
+/** The record of an event in one group, to which a subscription of the connection belongs. */
 export interface GroupRecord {
   state: 'held' | 'filtered' | 'dispatched';
   subscribers: number;
-  /** For how many of them the filter has let it through. */
+  /** The number of subscribers for which the filter has let the event through. */
   passing: number;
-  /** Whether the connection's own subscription is among them. */
+  /** Whether the connection's own subscription is one of the passing ones. */
   passes: boolean;
-  /** Undefined: nothing is, or a throttle holds it. */
+  /** Undefined: the filter compares nothing, or a throttle holds the event. */
   comparisons: Comparisons | undefined;
   isSkipped: boolean;
   /** The event that a throttle holds for the connection in the place of this one. */
@@ -48,9 +48,9 @@ export interface GroupRecord {
   errors: readonly string[];
   /** The result that the connection is to get. */
   settled?: {
-    /** Subscribers that share it, its own included. */
+    /** The number of subscribers that share the result, the connection's own included. */
     readonly sharedBy: number;
-    /** Paths of what was read of their viewers. */
+    /** Paths of the properties that were read of their viewers. */
     readonly reads: readonly string[];
   };
   delivery?: DeliveryRecord;
@@ -59,12 +59,12 @@ export interface GroupRecord {
 /** A result that was handed to the connection. */
 export interface DeliveryRecord {
   readonly at: number;
-  /** Waiting for the client before it. */
+  /** Bytes that waited for the client before the result. */
   readonly bytesAhead: number;
-  /** The socket has taken it. */
+  /** When the socket had taken the result. */
   writtenAt?: number;
-  /** Still in the socket's own buffer then. */
+  /** Bytes in the socket's own buffer at that time. */
   bytesInSocket?: number;
-  /** A later result has taken its place. */
+  /** When a later result took its place. */
   leftOutAt?: number;
 }

@@ -21,7 +21,7 @@ import { shownList } from './shown-list.ts';
 import type { Watch, WatchedConnection } from './watch.ts';
 import { Watches } from './watches.ts';
 
-/** One subscription of a connection, as far as it says which events it gets. */
+/** The part of a connection's subscription that says which events it gets. */
 export interface ExplainedSubscription {
   readonly plan: TracedGroup & {
     readonly topic: string;
@@ -34,9 +34,9 @@ export interface ExplainedSubscription {
 interface ExplainerOptions {
   readonly trace: Pick<EventTrace, 'listen'>;
   readonly connectionOf: (id: string) => WatchedConnection | undefined;
-  /** All that the connection has joined. */
+  /** All subscriptions that the connection has joined. */
   readonly subscriptionsOf: (connection: WatchedConnection) => Iterable<ExplainedSubscription>;
-  /** What `@auth` has refused it. */
+  /** Subscriptions that `@auth` has refused the connection. */
   readonly refusedOf: (connection: WatchedConnection) => readonly RefusedSubscription[];
   readonly consumed: Pick<RecentlyConsumed, 'of'>;
   readonly arrived: Pick<RecentlyArrived, 'of'>;
@@ -48,8 +48,9 @@ interface ExplainerOptions {
 }
 
 /**
- * Says why a connection did, or did not, get an event. The first question about a connection and a topic begins a watch,
- * and each later one prolongs it. Without one it is told what is known of the last events in any case.
+ * Says why a connection did, or did not, get an event. The first question about a connection and a topic begins a
+ * watch, and each later question prolongs it. For an event before the watch, the answer comes from the last events,
+ * which are kept in any case.
  */
 export class Explainer {
   readonly #options: ExplainerOptions;
@@ -60,7 +61,7 @@ export class Explainer {
     this.#watches = new Watches(options);
   }
 
-  /** The topics of the graph. A question about another one has no answer, and would record nothing. */
+  /** The topics of the graph. A question about another topic has no answer, and its watch would record nothing. */
   get topics(): readonly string[] {
     return [...this.#options.topics().keys()];
   }
@@ -100,7 +101,7 @@ export class Explainer {
     };
   }
 
-  /** Which are the last events that this process knows of. @returns undefined if there is no such connection */
+  /** Lists the last events that this process knows of. @returns undefined if there is no such connection */
   last(id: string | undefined, question: LastQuestion): LastEvents | undefined {
     const connection = this.#connectionOf(id);
     if (connection === null) return undefined;
@@ -114,12 +115,12 @@ export class Explainer {
     };
   }
 
-  /** Null: there is none of the id. */
+  /** @returns null if no connection has the id; undefined without an id */
   #connectionOf(id: string | undefined): WatchedConnection | undefined | null {
     return id === undefined ? undefined : (this.#options.connectionOf(id) ?? null);
   }
 
-  /** Returns what was recorded of the event's consumption, unless the recording has begun in the midst of it. */
+  /** Returns the recorded consumption of the event; if the recording began in the midst of it, the kept one. */
   #consumedOf({ topic, partition, offset }: EventPlace, record?: EventRecord): ConsumedRecord | undefined {
     const { consumed } = record ?? {};
     if (consumed?.routed ?? consumed?.passedOver ?? consumed?.undecodable) return consumed;
@@ -155,7 +156,7 @@ function unauthorised(refused: RefusedSubscription): SubscriptionExplanation {
 interface OfEvent {
   readonly record: EventRecord | undefined;
   readonly consumed: Consumed | null;
-  /** The event as it came, if it has not been recorded. */
+  /** The event as it came, if it is one of the last that are kept. */
   readonly kept: KeptArrived | undefined;
   readonly connection: WatchedConnection | undefined;
   readonly holder: Holder;
@@ -189,7 +190,7 @@ function explained(
   return { verdict: 'other channel', steps: [{ step: 'channel', text }] };
 }
 
-/** A subscription whose graph has been replaced meanwhile has another plan. */
+/** Compares operations, too: a subscription has another plan if its graph has been replaced meanwhile. */
 function groupOf(plan: TracedGroup, { groups }: EventRecord): GroupRecord | undefined {
   const like = (traced: TracedGroup): boolean =>
     traced.operation.query === plan.operation.query &&

@@ -1,7 +1,7 @@
 import type { Compared } from '../events/compared.ts';
 import type { EventPlace } from '../events/trace.ts';
 
-/** What became of an event for one subscription. */
+/** The outcome of an event for one subscription. */
 export type Verdict =
   | 'delivered'
   | 'let through'
@@ -27,35 +27,35 @@ export type Verdict =
 
 /** One thing that the gateway did, or found. */
 export interface ExplainedStep {
-  /** `filter`, `execute`: in a word. */
+  /** The kind of step in a word: `filter`, `execute`. */
   readonly step: string;
   /** One sentence, without its full stop. */
   readonly text: string;
-  /** With the values, where some were compared. */
+  /** Comparisons with their values, if the step made any. */
   readonly compared?: readonly Compared[];
 }
 
 export interface Explained {
   readonly verdict: Verdict;
-  /** From the event's beginning on. */
+  /** In the order of time. */
   readonly steps: readonly ExplainedStep[];
 }
 
 export interface SubscriptionExplanation extends Explained {
   readonly field: string;
   readonly operation: string | null;
-  /** Null where they have not been kept. */
+  /** Null: the variables have not been kept. */
   readonly variables: Readonly<Record<string, unknown>> | null;
   readonly topic: string;
   readonly channels: readonly string[];
 }
 
-/** What became of an event before it went to the bus: known to the process that has consumed it. */
+/** The outcome of an event before it went to the bus, which the process that has consumed the event knows. */
 export interface Consumed {
   /** ISO 8601 */
   readonly at: string;
   readonly outcome: 'routed' | 'passed over' | 'dead letter';
-  /** None if it was not routed; null: not known any more. */
+  /** Empty: the event was not routed; null: the channels are not known any more. */
   readonly channels: readonly string[] | null;
   /** Null: the bus has not acknowledged it yet. */
   readonly isPublished: boolean | null;
@@ -64,21 +64,21 @@ export interface Consumed {
 
 /** The knowledge that one process has of a topic. Times are ISO 8601. */
 export interface Known {
-  /** The recording of its events, for this question and later ones. */
+  /** The recording of the topic's events, for this question and later ones. */
   readonly recording: { readonly since: string; readonly until: string; readonly events: number };
-  /** The last ones, which are kept in any case: those that it has consumed, and those that the bus has brought. */
+  /** The last events, which are kept in any case: `consumed` by the process, and `arrived` over the bus. */
   readonly kept: { readonly consumed: KeptLast; readonly arrived: KeptLast };
 }
 
 interface KeptLast {
-  /** All since are there. */
+  /** All events since this time are kept. */
   readonly since: string;
   readonly events: number;
 }
 
-/** The last events of a topic that one process knows of, those of a key if one was asked for. */
+/** The last events of a topic that one process knows of; of one partition or key if the question names it. */
 export interface LastEvents extends Known {
-  /** The last first. */
+  /** The last event comes first. */
   readonly events: readonly {
     readonly partition: number;
     readonly offset: number;
@@ -89,7 +89,7 @@ export interface LastEvents extends Known {
 
 /** The explanation of one process. */
 export interface Explanation extends Known {
-  /** Null: it was asked for the event only. */
+  /** Null: the question is about the event only. */
   readonly connection: string | null;
   /** When the connection was opened: ISO 8601. */
   readonly opened: string | null;

@@ -12,10 +12,10 @@ interface Plan {
 const step = (name: string, text: string): ExplainedStep => ({ step: name, text });
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
-/** What became of an event in the group of a subscription. @param isSlow the connection is, at present */
+/** Explains what became of an event in a subscription's group. @param isSlow whether the connection is slow now */
 export function inGroup(plan: Plan, group: GroupRecord, isSlow: boolean): Explained {
   const { state, passes, comparisons, isSkipped, supersededBy, settled, delivery, errors } = group;
-  // It may have been dispatched for others: by their viewers, the later event was not for them.
+  // The event may have been dispatched for other subscribers, to whom the filter did not let the later event through.
   if (supersededBy !== undefined && (state === 'held' || !passes)) {
     const { topic, partition, offset } = supersededBy;
     const text = `${topic} ${partition}/${offset} came before throttleMs were over, and took its place`;
@@ -72,7 +72,7 @@ function sharing(
   return `executed for this subscription alone: no other viewer has the same ${shownPaths(reads)}`;
 }
 
-/** Names only: what viewers have there may be secret. */
+/** Shows names only: the viewer's values there may be secret. */
 function shownPaths(paths: readonly string[]): string {
   return shownList(paths.map((path) => (path === '*' ? 'viewer' : `viewer.${path}`)));
 }

@@ -5,10 +5,10 @@ import type { LastEvents } from './explanation.ts';
 import { messageOf, type KeptArrived } from './recently-arrived.ts';
 import type { KeptConsumed } from './recently-consumed.ts';
 
-/** In one answer. */
+/** The most events in one answer. */
 const MOST_LAST = 5;
 
-/** Which events of a topic are asked for; what is undefined may be anything. */
+/** The events of a topic that are asked for; an undefined partition or key may be any. */
 export interface LastQuestion {
   readonly topic: string;
   readonly partition: number | undefined;
@@ -67,7 +67,7 @@ function isArrivedOf(kept: KeptArrived, asked: string, keys: readonly string[]):
   );
 }
 
-/** Values are compared as channels have them: as texts. */
+/** Compares values as text, as the names of channels have them. */
 function hasValue(values: Readonly<Record<string, JsonValue>>, asked: string): boolean {
   return Object.values(values)
     .flat()

@@ -1,21 +1,21 @@
 import { withoutArrival } from './consumed.ts';
 import type { Explanation, Known, Verdict } from './explanation.ts';
 
-/** What one process has answered. */
+/** The answer of one process. */
 export interface Answer {
-  /** How it is called: `http://127.0.0.1:4001, worker 2`. */
+  /** The name of the process: `http://127.0.0.1:4001, worker 2`. */
   readonly process: string;
   readonly explanation: Explanation;
 }
 
 /** The answers of several processes to one question. */
 export interface MergedExplanation extends Explanation {
-  /** Which process has consumed the event; null: none of those that were asked. */
+  /** The process that has consumed the event; null: none of the processes asked. */
   readonly consumedBy: string | null;
   readonly recordings: readonly Recording[];
 }
 
-/** What one process knows of a topic. */
+/** The events of a topic that one process has recorded and kept. */
 export type Recording = Known['recording'] & Pick<Known, 'kept'> & { readonly process: string };
 
 export function recordingOf(process: string, { recording, kept }: Known): Recording {
@@ -30,8 +30,8 @@ const OPEN_VERDICTS: ReadonlySet<Verdict> = new Set([
 ]);
 
 /**
- * Tells how an event was decoded and routed from the process that has consumed it, and what became of it from the one
- * that holds the connection.
+ * Merges answers: the process that has consumed the event tells how the event was decoded and routed, and the process
+ * that holds the connection tells what became of the event there.
  */
 export function merged(holder: Answer, others: readonly Answer[]): MergedExplanation {
   const answers = [holder, ...others];

@@ -4,7 +4,7 @@ export interface KeptEvent {
   readonly offset: number;
   /** When the process met it: ms since 1970. */
   readonly at: number;
-  /** That it takes, about. */
+  /** Approximate bytes that the event takes. */
   bytes: number;
 }
 
@@ -13,7 +13,7 @@ const MAX_EVENTS = 64;
 
 const SLOT = MAX_EVENTS - 1;
 
-/** With more, the one that was met first gives way. */
+/** For one more topic, the topic that was met first is dropped. */
 const MAX_TOPICS = 4_096;
 
 /**
@@ -26,15 +26,15 @@ export class TopicEvents<Kept extends KeptEvent> {
   readonly #slots: (Kept | undefined)[] = [];
   #begin = 0;
   #end = 0;
-  /** The one that was found last: the next that is looked for mostly follows it. */
+  /** Index of the event that was found last: the event that is looked for next mostly follows it. */
   #found = -1;
   #bytes = 0;
   #room = 0;
   /** The highest offset that each partition has had. */
   readonly #highest = new Map<number, number>();
-  /** From this one on, events of each partition are in the order of their offsets, as they mostly are. */
+  /** From this index on, events of each partition are in the order of their offsets, as they mostly are. */
   #inOrderFrom = 0;
-  /** All events that were met later are here. ms since 1970 */
+  /** All events that were met after this time are here. ms since 1970 */
   since: number;
 
   constructor(since: number) {
@@ -45,7 +45,7 @@ export class TopicEvents<Kept extends KeptEvent> {
     return this.#end - this.#begin;
   }
 
-  /** Bytes that all its events may take together. */
+  /** Bytes that all events of the topic may take together. */
   get room(): number {
     return this.#room;
   }
@@ -55,13 +55,13 @@ export class TopicEvents<Kept extends KeptEvent> {
     this.#limit();
   }
 
-  /** @returns the last one of this offset: a topic that is made anew, or read again, has it twice */
+  /** @returns the last event of this offset: a topic that is created anew, or read again, has the offset twice */
   find(partition: number, offset: number): Kept | undefined {
-    // As for most that come.
+    // Most events are looked for when they come.
     if (offset > (this.#highest.get(partition) ?? -1)) return undefined;
     if (this.#inOrderFrom <= this.#begin) {
       const first = this.#slots[this.#begin & SLOT];
-      // As for most of a large chunk, when it has been published.
+      // Most events of a large chunk have been dropped by the time that the chunk has been published.
       if (first?.partition === partition && offset < first.offset) return undefined;
       if (this.#isAt(this.#found + 1, partition, offset)) return this.#slots[++this.#found & SLOT];
     }
@@ -82,14 +82,14 @@ export class TopicEvents<Kept extends KeptEvent> {
     if (this.#bytes > this.#room) this.#limit();
   }
 
-  /** One of its events takes so many bytes now. */
+  /** Sets the bytes that one of the events takes. */
   resize(kept: Kept, bytes: number): void {
     this.#bytes += bytes - kept.bytes;
     kept.bytes = bytes;
     this.#limit();
   }
 
-  /** The last first. */
+  /** The last event comes first. */
   *[Symbol.iterator](): Iterator<Kept> {
     for (let index = this.#end - 1; index >= this.#begin; index -= 1) {
       const kept = this.#slots[index & SLOT];
@@ -118,16 +118,16 @@ export class TopicEvents<Kept extends KeptEvent> {
   }
 }
 
-/** The last events of each topic, without anyone having asked for them. All topics have the same room. */
+/** The last events of each topic, kept before a question asks for them. All topics have the same room. */
 export class RecentEvents<Kept extends KeptEvent> {
   readonly #topics = new Map<string, TopicEvents<Kept>>();
   readonly #maxBytes: number;
   readonly #now: () => number;
-  /** ms since 1970: of a topic that has not been met, there was no event since. */
+  /** ms since 1970: a topic that is not in `#topics` has had no event since. */
   #since: number;
 
   /**
-   * @param maxBytes of all topics together
+   * @param maxBytes the bytes of all topics together
    * @param now ms since 1970
    */
   constructor(maxBytes: number, now: () => number) {
@@ -136,12 +136,12 @@ export class RecentEvents<Kept extends KeptEvent> {
     this.#since = now();
   }
 
-  /** To be read only: another one is there once the topic has an event. */
+  /** The events to read: an unknown topic gets an empty ring, which is not the one that its first event goes to. */
   of(topic: string): TopicEvents<Kept> {
     return this.#topics.get(topic) ?? new TopicEvents(this.#since);
   }
 
-  /** To be added to. */
+  /** The events to add to. */
   for(topic: string): TopicEvents<Kept> {
     return this.#topics.get(topic) ?? this.#begin(topic);
   }

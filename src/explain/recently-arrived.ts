@@ -5,15 +5,15 @@ import { RecentEvents, type KeptEvent, type TopicEvents } from './recent-events.
 export interface KeptArrived extends KeptEvent {
   /** `Message.in`. */
   readonly in: number;
-  /** That have carried it to this process: only those that are subscribed to here. */
+  /** Channels that have carried the message here: only channels to which this process is subscribed. */
   readonly channels: string[];
-  /** Null: it takes more room than there is. */
+  /** Null: the payload takes more room than there is. */
   readonly payload: string | null;
-  /** A character of the payload is a byte: it came as bytes. */
+  /** Whether the payload came as bytes: each character is a byte then. */
   readonly isBinary: boolean;
 }
 
-/** A message and its parts, but for its payload and the names of channels. */
+/** Approximate bytes of a message without its payload and the names of channels. */
 const EVENT_BYTES = 256;
 
 /** Keeps the last messages that have come to this process, as they came. */
@@ -22,7 +22,7 @@ export class RecentlyArrived {
   readonly #now: () => number;
 
   /**
-   * @param maxBytes of all that is kept
+   * @param maxBytes the bytes of all messages kept
    * @param now ms since 1970
    */
   constructor(maxBytes: number, now: () => number) {
@@ -34,7 +34,7 @@ export class RecentlyArrived {
     return this.#events.of(topic);
   }
 
-  /** A channel has carried the message, for the first time. */
+  /** Keeps a message that a channel has carried for the first time. */
   add(message: Message, channel: string, payload: Buffer | string): void {
     const { t: topic, p: partition, o: offset } = message;
     const events = this.#events.for(topic);
@@ -55,14 +55,14 @@ export class RecentlyArrived {
       bytes: fits ? bytes : EVENT_BYTES + channel.length,
       in: message.in,
       channels: [channel],
-      // Copied: a buffer is a part of what a socket has read at once, all of which would be kept with it.
+      // Copied: the buffer is a slice of all the bytes that a socket read at once, which would be kept with it.
       payload: fits ? (isBinary ? payload.toString('latin1') : payload) : null,
       isBinary,
     });
   }
 }
 
-/** @returns undefined if its payload was not kept */
+/** @returns undefined if the payload was not kept */
 export function messageOf({ payload, isBinary }: KeptArrived): Message | undefined {
   if (payload === null) return undefined;
   return decodeMessage(isBinary ? Buffer.from(payload, 'latin1') : payload);

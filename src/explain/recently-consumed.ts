@@ -4,28 +4,28 @@ import { shortened } from '../support/shortened.ts';
 import type { ConsumedRecord } from './event-record.ts';
 import { RecentEvents, type KeptEvent, type TopicEvents } from './recent-events.ts';
 
-/** What this process has decided on an event. */
+/** The decisions of this process on an event. */
 export interface KeptConsumed extends KeptEvent {
-  /** Kafka key, a character for each byte. Null: it has none, or a long one. */
+  /** Kafka key, a character for each byte. Null: the event has none, or a long one. */
   readonly key: string | null;
-  /** Fields by which subscriptions pick events of the topic. Undefined: it was not routed. */
+  /** Fields by which subscriptions pick events of the topic. Undefined: the event was not routed. */
   keys: readonly string[] | undefined;
   isDecoded: boolean;
-  /** Null: they take more room than there is. */
+  /** Null: the channels take more room than there is. */
   channels: readonly string[] | null;
   passedOver: PassedOverReason | undefined;
   undecodable: ConsumedRecord['undecodable'];
   published: boolean | undefined;
 }
 
-/** An event and its parts, but for its characters. */
+/** Approximate bytes of an event without its characters. */
 const EVENT_BYTES = 256;
 const CHANNEL_BYTES = 48;
 
 /** A longer Kafka key is not kept. */
 const MAX_KEY_BYTES = 256;
 
-/** The length that is kept of what the graph's own decode has thrown. */
+/** The most characters kept of an error message, which the graph's own decode may have thrown. */
 const MAX_MESSAGE = 500;
 
 const NONE: readonly string[] = [];
@@ -37,8 +37,8 @@ export class RecentlyConsumed implements TracedSteps {
   readonly #now: () => number;
 
   /**
-   * @param next is told each step too, while someone listens there
-   * @param maxBytes of all that is kept
+   * @param next is told each step too, while it has a listener
+   * @param maxBytes the bytes of all events kept
    * @param now ms since 1970
    */
   constructor(next: TracedSteps, maxBytes: number, now: () => number) {
@@ -52,18 +52,17 @@ export class RecentlyConsumed implements TracedSteps {
     this.#next.listener?.(step);
   };
 
-  /** The events of the topic. */
   of(topic: string): TopicEvents<KeptConsumed> {
     return this.#events.of(topic);
   }
 
   #take(step: IngestStep): void {
     const { topic, partition, offset } = step.record;
-    // It is no topic of the graph: such names would add up.
+    // The graph does not have this topic: the names of unknown topics would add up.
     if (step.step === 'passed_over' && step.reason === 'no_field') return;
     const events = this.#events.for(topic);
     const met = events.find(partition, offset);
-    // Else it was consumed before, to its end.
+    // If `published` is set, the event was consumed to its end before, and is consumed again.
     const known = met?.published === undefined ? met : undefined;
     switch (step.step) {
       case 'routed':
@@ -95,7 +94,7 @@ export class RecentlyConsumed implements TracedSteps {
     for (const channel of channels) bytes += CHANNEL_BYTES + channel.length;
     const kept = bytes <= events.room ? channels : null;
     if (kept === null) bytes = EVENT_BYTES;
-    // Else it has been routed by its Kafka key before.
+    // Otherwise the event has been routed by its Kafka key before.
     if (known === undefined || known.isDecoded) {
       this.#add(events, record, bytes, keys, event !== undefined, kept);
       return;
@@ -133,7 +132,7 @@ export class RecentlyConsumed implements TracedSteps {
   }
 }
 
-/** Returns the record that a recording has. */
+/** Returns a kept event in the form that a watch records. */
 export function recordOf({ at, keys, isDecoded, channels, ...rest }: KeptConsumed): ConsumedRecord {
   const { passedOver, undecodable, published } = rest;
   const routed = keys && { keys: valuesOfKeys(channels ?? [], keys), isDecoded, channels };

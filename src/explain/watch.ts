@@ -2,26 +2,26 @@ import type { EventPlace, EventTracer, HubStep, IngestStep, SlowStep, TracedGrou
 import type { Json } from '../lazy/reads.ts';
 import type { ConsumedRecord, DeliveryRecord, EventRecord, GroupRecord } from './event-record.ts';
 
-/** A connection as far as it is watched. */
+/** The part of a connection that a watch reads. */
 export interface WatchedConnection {
   readonly id: string;
   /** Seconds since 1970. */
   readonly openedAt: number;
   readonly viewer: Json;
   readonly sendQueue: {
-    /** Undefined: its socket has taken all that there was for it. */
+    /** Undefined: the socket has taken all results. */
     readonly slowSince: number | undefined;
     readonly waitingBytes: number;
   };
 }
 
-/** Events that are kept; the one seen first gives way. */
+/** The most events kept; the event seen first is dropped for one more. */
 const MAX_EVENTS = 1_000;
 
-/** The errors that are kept of one group for one event. */
+/** The most errors kept of one group for one event. */
 const MAX_ERRORS = 5;
 
-/** Likewise. */
+/** The most paths of differing viewers kept of one group for one event. */
 const MAX_SPLITS = 5;
 
 /** Records what becomes of the events of one topic, in the groups of one connection and before they are published. */
@@ -29,16 +29,16 @@ export class Watch {
   readonly topic: string;
   /** ms since 1970 */
   readonly since: number;
-  /** Likewise: when it ends unless it is asked for again. */
+  /** When the watch ends unless it is asked for again, ms since 1970. */
   until = 0;
-  /** Undefined: only what becomes of events before they are published. */
+  /** Undefined: the watch records only what becomes of events before they are published. */
   readonly #connection: WatchedConnection | undefined;
   readonly #now: () => number;
-  /** By place, the oldest first. */
+  /** Records by the event's place, the oldest first. */
   readonly #events = new Map<string, EventRecord>();
-  /** By their results, as long as these are there. */
+  /** Deliveries by their results, as long as the results exist. */
   readonly #deliveries = new WeakMap<object, DeliveryRecord>();
-  /** Delivered, and neither written nor left out. */
+  /** Deliveries that are neither written nor left out. */
   readonly #unwritten = new Set<DeliveryRecord>();
 
   /** @param now ms since 1970 */
@@ -53,7 +53,7 @@ export class Watch {
     return this.#events.size;
   }
 
-  /** The one seen first comes first. */
+  /** The record of the event seen first comes first. */
   get records(): Iterable<EventRecord> {
     return this.#events.values();
   }
@@ -171,7 +171,7 @@ export class Watch {
     this.#unwritten.add(delivery);
   }
 
-  /** The turn is over in which it was delivered. A slow socket has not been written to: see `caught_up`. */
+  /** Called after the turn of the delivery, and at `caught_up`: until then a slow socket has not been written to. */
   #written(delivery: DeliveryRecord | undefined, { sendQueue }: WatchedConnection): void {
     if (delivery === undefined || sendQueue.slowSince !== undefined) return;
     if (!this.#unwritten.delete(delivery)) return;

@@ -14,20 +14,20 @@ interface Open {
   readonly watch: Watch;
   /** Stops the listening. */
   readonly stop: () => void;
-  /** Prevents its end. */
+  /** Cancels the timer that ends the watch. */
   keep: () => void;
 }
 
-/** A watch ends so long after it was last asked for. */
+/** The time from the last question to the end of a watch. */
 const WATCH_MS = 600_000;
 
-/** Open at the same time; the one that was asked for longest ago gives way. */
+/** The most open watches; the watch that was asked for longest ago is ended for one more. */
 const MAX_WATCHES = 10;
 
-/** The watches that are open: each is of one topic, for one connection or for what this process consumes. */
+/** The open watches: each is of one topic, for one connection or for the events that this process consumes. */
 export class Watches {
   readonly #options: WatchesOptions;
-  /** The one asked for longest ago first. */
+  /** The watch asked for longest ago comes first. */
   readonly #open: Open[] = [];
 
   constructor(options: WatchesOptions) {
@@ -35,9 +35,9 @@ export class Watches {
   }
 
   /**
-   * Opens a watch, or prolongs the one that there is.
+   * Opens a watch, or prolongs the open one.
    *
-   * @param connection undefined: only what becomes of events before they are published
+   * @param connection undefined: the watch records only what becomes of events before they are published
    */
   of(connection: WatchedConnection | undefined, topic: string): Watch {
     const { now, timers } = this.#options;

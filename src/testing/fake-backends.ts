@@ -15,15 +15,15 @@ export interface FakeCall {
 }
 
 /**
- * Answers a call in place of a back end: the response's JSON, or a promise of it. What it throws, the resolver gets; an
- * error whose `code` is one of BackendError's becomes a BackendError, with its `status`.
+ * Answers a call in place of a back end with the response's JSON, or a promise of it. The resolver gets the error that
+ * the fake throws; if its `code` is one of BackendError's, the error becomes a BackendError with its `status`.
  */
 export type FakeBackend = (call: FakeCall) => unknown;
 
 /**
- * `ctx.backends` of a test: the names that the graph defines, and the keys in responses as its definitions say.
+ * Makes `ctx.backends` of a test: it has the graph's names, and changes keys in responses as its definitions say.
  *
- * @param parse makes what the fakes get
+ * @param parse makes the calls that the fakes get
  * @throws Error for a fake of a back end that the graph does not define
  */
 export function fakeBackends(
@@ -50,7 +50,7 @@ export function fakeBackends(
     };
     return [name, Object.freeze(backendOf(answers, transforms[keys]))] as const;
   });
-  // Without Object's prototype, as the gateway's own.
+  // The object has no prototype, like the gateway's own.
   return Object.freeze(Object.assign(Object.create(null) as object, Object.fromEntries(backends)));
 }
 
@@ -79,7 +79,7 @@ function backendOf(fake: FakeBackend, transform: (response: JsonValue) => JsonVa
   };
 }
 
-/** The call as the fake gets it: what would be sent, as the test's own JSON. */
+/** The call as the fake gets it: the values that would be sent, as objects of the test's context. */
 function asGiven({ method, path, body, options }: FakeCall, parse: JsonParse): FakeCall {
   const copy = (value: unknown): unknown => (value === undefined ? undefined : parse(JSON.stringify(value)));
   const call = { method, path, body: copy(body), options: copy(options) as RequestOptions };
@@ -87,8 +87,9 @@ function asGiven({ method, path, body, options }: FakeCall, parse: JsonParse): F
 }
 
 /**
- * What the resolver gets. An error with a code of BackendError becomes one, as the test may have another `sluice` than the
- * graph, or none; one of another context, which graphql-js would take for no error, becomes one of this.
+ * The error that the resolver gets. An error with a code of BackendError becomes a BackendError, as the test may have
+ * another `sluice` than the graph, or none. An error of another context, which graphql-js would take for no error, is
+ * copied into this context.
  */
 function failureOf(thrown: unknown, backend: string): unknown {
   if (!isNativeError(thrown) || thrown instanceof BackendError) return thrown;
@@ -101,7 +102,7 @@ function failureOf(thrown: unknown, backend: string): unknown {
   return Object.assign(new Error(message, { cause: thrown }), { ...(thrown as Error), name, stack });
 }
 
-/** A copy that has come as JSON: a resolver may not see the test's own objects. Undefined is null, as an empty response is. */
+/** Copies by JSON: a resolver must not see the test's own objects. Undefined becomes null, like an empty response. */
 function asJson(value: unknown): JsonValue {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue);
 }

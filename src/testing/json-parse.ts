@@ -1,2 +1,2 @@
-/** JSON.parse, of one of several contexts: what it returns is of that context. */
+/** JSON.parse of one of several contexts: the objects that it returns are of that context. */
 export type JsonParse = (text: string) => unknown;

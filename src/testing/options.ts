@@ -3,14 +3,14 @@ import type { FakeBackend } from './fake-backends.ts';
 
 export interface TestGatewayOptions {
   /**
-   * Who subscribes and queries, unless it is said there: what `authenticate` would return, which is not called.
+   * The viewer of subscriptions and queries that name none, as `authenticate` would return it, which is not called.
    *
    * @default {}
    */
   readonly viewer?: object;
-  /** By name of a back end of the graph: what answers its calls. */
+  /** Fakes that answer the calls of the graph's back ends, by the back end's name. */
   readonly backends?: Readonly<Record<string, FakeBackend>>;
-  /** Settings, by name and as text: `{ MAX_DEPTH: '5' }`. Those of ports, Kafka and Redis have no effect. */
+  /** Settings, by name and as text: `{ MAX_DEPTH: '5' }`. Settings of ports, Kafka and Redis have no effect. */
   readonly settings?: Readonly<Record<string, string>>;
   /**
    * The time at the beginning, in ms since 1970. It stands still but for `advance`.
@@ -22,24 +22,24 @@ export interface TestGatewayOptions {
 
 /** The options of one subscription or query. */
 export interface AskOptions {
-  /** @default that of the gateway */
+  /** @default the gateway's viewer */
   readonly viewer?: object;
 }
 
 export interface PublishOptions {
   /** The Kafka key. */
   readonly key?: string;
-  /** The message's headers, for a `decode` of the graph's own. A list is a header that repeats. */
+  /** The message's headers, for the graph's own `decode`. A list is a header that repeats. */
   readonly headers?: Headers;
   /**
    * The message's time, in ms since 1970.
    *
-   * @default that of the gateway
+   * @default the gateway's time
    */
   readonly timestamp?: number;
 }
 
-/** The names of each, of which TypeScript sees that none is missing. */
+/** The names of all options: TypeScript sees that none is missing. */
 const namesOf = <Options>(names: { readonly [Name in keyof Required<Options>]: true }): string[] =>
   Object.keys(names);
 
@@ -53,9 +53,9 @@ export const ASK_OPTIONS = namesOf<AskOptions>({ viewer: true });
 export const PUBLISH_OPTIONS = namesOf<PublishOptions>({ key: true, headers: true, timestamp: true });
 
 /**
- * Refuses what would be ignored: a test that expects a refusal would pass for the wrong reason.
+ * Refuses names that would be ignored: a test that expects a refusal would pass for the wrong reason.
  *
- * @param what these are, for the message
+ * @param what the names are, for the message
  * @throws TypeError
  */
 export function demandKnown(what: string, known: readonly string[], given: object): void {

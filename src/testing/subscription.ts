@@ -4,9 +4,9 @@ import type { Subscriber } from '../hub/subscriber.ts';
 import type { Json } from '../lazy/reads.ts';
 import type { JsonParse } from './json-parse.ts';
 
-/** A subscription of a test. It iterates over its results, each once, and ends with them when it is left. */
+/** A subscription of a test. Its iterator gives each result once, and ends with the subscription, after all results. */
 export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionResult<Data>> {
-  /** All that it has got, in order. */
+  /** All results that have come, in order. */
   readonly results: ExecutionResult<Data>[];
   /** The number of results that have been iterated over. */
   #taken = 0;
@@ -18,12 +18,12 @@ export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionRe
 
   /**
    * @param parse makes the results
-   * @param begin joins the hub as this subscriber. @returns what leaves it
+   * @param begin joins the hub as this subscriber, and returns the function that leaves it
    * @internal
    */
   constructor(viewer: Json, parse: JsonParse, begin: (subscriber: Subscriber) => () => void) {
     this.#parse = parse;
-    // An array of the context that the results are of.
+    // The array belongs to the same context as the results.
     this.results = parse('[]') as ExecutionResult<Data>[];
     this.#leave = begin({
       viewer,
@@ -64,7 +64,7 @@ export class TestSubscription<Data> implements AsyncIterableIterator<ExecutionRe
     this.#hand();
   }
 
-  /** The gateway ends it: what a client gets as `error` comes as a last result. */
+  /** The gateway ends the subscription: the errors that a client gets as `error` come as a last result. */
   #end(errors: readonly GraphQLError[]): void {
     if (errors.length > 0)
       this.results.push(this.#parse(JSON.stringify({ errors })) as ExecutionResult<Data>);

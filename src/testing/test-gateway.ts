@@ -38,13 +38,13 @@ import { TestSubscription } from './subscription.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The test's own timers may be fake. */
+/** Keeps the real `setImmediate`, since a test may install fake timers. */
 const nextTurn = (
   (schedule) => () =>
     new Promise<void>((resolve) => void schedule(resolve))
 )(setImmediate);
 
-/** A subscription or a query is refused; the message has those of all errors. */
+/** A subscription or a query is refused; the message joins the messages of all errors. */
 export class OperationRefused extends Error {
   override readonly name = 'OperationRefused';
   readonly errors: readonly GraphQLError[];
@@ -60,7 +60,7 @@ export class OperationRefused extends Error {
  * no module hooks: the gateway and the graph are loaded outside of it.
  */
 export interface Sandbox {
-  /** JSON.parse of the context: what it returns equals the literals of the test. */
+  /** JSON.parse of the context: its results equal the literals of the test. */
   readonly parse: JsonParse;
 }
 
@@ -76,7 +76,7 @@ function graphFor(folder: string, sandbox: Sandbox | undefined): Promise<LoadedG
   return graph;
 }
 
-/** @param sandbox of the test; by default it runs in the context that Node.js begins with */
+/** @param sandbox the test's context; by default the test runs in the context that Node.js begins with */
 export async function startTestGateway(
   folder: string,
   options: TestGatewayOptions,
@@ -93,7 +93,7 @@ export async function startTestGateway(
   const [pressure, budget] = [new PressureLevel(), createBudget(metrics)];
   const maker = new GraphMaker({ config, processes: 1, pressure, budget, metrics, log });
   const { definition } = graph;
-  // Its own back ends would have connections.
+  // The graph's own back ends would have connections.
   const { executor, admission } = maker.make({ ...graph, definition: { ...definition, backends: {} } });
   const backends = fakeBackends(definition.backends ?? {}, options.backends ?? {}, parse);
   const contexts = new Contexts(definition, { bind: () => backends }, now, graph.hasAuth);
@@ -140,7 +140,7 @@ export async function startTestGateway(
   });
 }
 
-/** An operation that may be executed, and what it is executed with. */
+/** An operation that may be executed, with its variables and its viewer. */
 interface Prepared {
   readonly operation: Operation;
   readonly sent: Variables;
@@ -162,7 +162,7 @@ interface Parts {
 
 export class TestGateway {
   readonly #parts: Parts;
-  /** Whether it still waits for the events that `replay` begins with. */
+  /** For each subscription, whether it still waits for the events that `replay` begins with. */
   readonly #open = new Map<{ return(): Promise<unknown> }, () => boolean>();
 
   /** @internal */
@@ -171,7 +171,7 @@ export class TestGateway {
   }
 
   /**
-   * Subscribes: what is published from now on comes.
+   * Subscribes: events that are published from now on come.
    *
    * @throws OperationRefused
    * @throws TypeError for a variable that the operation does not declare, or an unknown option
@@ -219,7 +219,7 @@ export class TestGateway {
   /**
    * Publishes an event. Resolves when all subscriptions have got their results.
    *
-   * @param topic one that a field of the graph shows
+   * @param topic a topic that a field of the graph shows
    * @param event the message's value: bytes as they are, all else as JSON
    * @throws DecodeError
    */
@@ -261,12 +261,12 @@ export class TestGateway {
     const sent = asSent(variables);
     const operation = this.#parts.admission.prepare({ query, variables: sent }, asking);
     if (!('document' in operation)) throw new OperationRefused(operation);
-    // The gateway ignores these, so that a viewer in their place would not be the one that asks, and a refusal would have another reason.
+    // The gateway ignores undeclared variables: options given in their place, such as a viewer, would have no effect.
     demandKnown('variables that the operation declares', operation.variableNames, variables);
     return { operation, sent, asking };
   }
 
-  /** Channels are joined, replays have begun, messages taken and events executed. */
+  /** Resolves when channels are joined, replays have begun, messages are taken and events are executed. */
   async #untilIdle(): Promise<void> {
     do await nextTurn();
     while (!(await this.#isIdle()));

@@ -1,7 +1,7 @@
 /**
- * What `sluice/testing` is to a test, by `import` and by `require`. Jest, and Vitest with its pools of vm contexts, load the
- * modules of a test file in a context that has no module hooks, which graphs need. There, Node.js's own loader loads
- * gateway and graph, as it does elsewhere, and this module is all that is of the test's context.
+ * The module that a test gets as `sluice/testing`, by `import` or `require`. Jest, and Vitest with its pools of vm
+ * contexts, load the modules of a test file in a context that has no module hooks, which graphs need. There, Node.js's
+ * own loader loads the gateway and the graph, as elsewhere, and only this module belongs to the test's context.
  */
 'use strict';
 
@@ -10,10 +10,10 @@ const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { constants, Script } = require('node:vm');
 
-/** Modules of Node.js are of the context that it begins with. */
+/** The modules of Node.js belong to the context that it begins with, even if this module does not. */
 const isSandbox = Object.getPrototypeOf(EventEmitter) !== Function.prototype;
 
-/** One for each test file, as this module is. */
+/** Each test file has its own sandbox, as it has its own copy of this module. */
 const sandbox = isSandbox ? { parse: JSON.parse } : undefined;
 
 exports.testGateway = async (folder, options = {}) => {

@@ -1,6 +1,6 @@
 /**
- * `sluice/testing`: a graph's own tests, in the process of the test. Here are its types; in the package `testing.cjs` is
- * loaded, which is for runners that give each test file a context of its own, too.
+ * `sluice/testing`: a gateway for a graph's own tests, in the process of the test. This file has the types; the package
+ * loads `testing.cjs`, which is also for runners that give each test file a context of its own.
  */
 import type { TestGatewayOptions } from './options.ts';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
@@ -11,8 +11,8 @@ export type { AskOptions, PublishOptions, TestGatewayOptions } from './options.t
 export type { OperationRefused, TestGateway } from './test-gateway.ts';
 
 /**
- * A gateway with the graph in a folder, without Kafka, Redis and ports: events that are published go the way of Kafka's
- * to the subscriptions of the test.
+ * Makes a gateway with the graph in a folder, without Kafka, Redis and ports: published events take the same way to the
+ * subscriptions of the test as events from Kafka.
  *
  * @throws SluiceError BAD_GRAPH or BAD_SETTINGS
  */

@@ -25,7 +25,7 @@ export class VirtualClock implements Timers {
   }
 
   /**
-   * Runs the timers that are due by then, those too that begin meanwhile, each at its time.
+   * Runs the timers that are due within `ms`, including timers that begin meanwhile, each at its time.
    *
    * @param ms from now
    * @throws RangeError if `ms` is not a number of 0 or more
@@ -43,7 +43,7 @@ export class VirtualClock implements Timers {
     this.#now = end;
   }
 
-  /** The first of those that are due; of several, the one that began first. */
+  /** The timer that is due first; among equals, the timer that began first. */
   #next(end: number): Timer | undefined {
     const due = [...this.#timers].filter(({ at }) => at <= end);
     return due.toSorted((a, b) => a.at - b.at)[0];

@@ -2,7 +2,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { MetricSnapshot } from './messages.ts';
 
 /**
- * Values are rounded to such parts. As it is a power of two, sums of them are exact (seconds up to 17 years).
+ * Values are rounded to multiples of 1 / PARTS. PARTS is a power of two, so sums are exact (seconds up to 17 years).
  * Otherwise a sum would depend on the order of the processes, and a counter might decrease by its last digit, which
  * Prometheus takes for a reset.
  */
@@ -45,7 +45,7 @@ export class AggregatedMetrics {
     this.#processes.delete(id);
     if (process === undefined) return;
     const sum = aggregated([this.#ended, process.metrics.filter(({ type }) => type !== 'gauge')]);
-    // Synchronously, so that `text` never misses them. The registry contains plain values, so nothing has to be
+    // Synchronously, so that `text` misses no metrics. The registry contains plain values, so nothing has to be
     // collected.
     this.#ended = sum.getMetricsAsArray() as unknown as MetricSnapshot[];
   }

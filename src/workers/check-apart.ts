@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const CLI = path.join(import.meta.dirname, '../cli.js');
 
-/** Code of a graph may await what never comes. */
+/** Time for a check: a graph's code may wait for ever. */
 const CHECK_MS = 60_000;
 
 /** A line of `sluice check` that is not a hint on the line above it. */
@@ -12,7 +12,7 @@ const NEXT_FINDING = /\n(?=\S)/;
 /**
  * Checks a graph in a process of its own, since checking runs its code.
  *
- * @returns its faults, except for those of types, as `sluice check` prints them; none if it can be used
+ * @returns the graph's faults except type errors, as `sluice check` prints them; none if the graph can be used
  */
 export function checkApart(folder: string): Promise<readonly string[]> {
   return new Promise((resolve) => {

@@ -14,7 +14,7 @@ const FORWARDED = ['accept', 'if-none-match', 'origin', 'sec-fetch-site'];
 interface ForwardedTo {
   readonly pid: number | undefined;
   readonly ready: boolean;
-  /** 0 while it does not listen. */
+  /** 0 while the worker does not listen. */
   readonly adminPort: number;
 }
 
@@ -26,7 +26,7 @@ interface Options {
 
 /**
  * `/debug/…?worker=`: forwards a request to the debug routes of one worker, whose own port is not known outside;
- * `/debug/workers` says which there are. Only peers on this machine may use it.
+ * `/debug/workers` lists the workers. Only peers on this machine may use it.
  */
 export function debugForward({ workers, workerAt }: Options): readonly Route[] {
   const states = (): WorkerState[] =>

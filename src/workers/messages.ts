@@ -22,14 +22,14 @@ export type PrimaryMessage =
   | { readonly type: 'collect' }
   /** The worker is to drain and exit. `alone`: the other workers go on, and accept the new connections. */
   | { readonly type: 'drain'; readonly alone: boolean }
-  /** Viewers that are revoked: those that are kept in answer to `starting`, and each that follows. */
+  /** Revocations of viewers: all kept ones in answer to `starting`, and then each new one. */
   | { readonly type: 'revocations'; readonly revocations: readonly Revocation[] }
   /** The worker is to stop and exit without draining. */
   | { readonly type: 'stop' };
 
 /** A message from a worker to the primary. */
 export type WorkerMessage =
-  /** It lets nobody in before it has been told who is revoked. */
+  /** The worker accepts no client before the primary has sent it the revocations. */
   | { readonly type: 'starting' }
   | { readonly type: 'listening'; readonly port: number; readonly adminPort: number }
   /** Sent periodically; it also shows that the worker's event loop turns. */

@@ -5,10 +5,10 @@ import { revokeRoute, tooManyRevocations, type AskedRevocation } from '../server
 import type { Route } from '../server/router.ts';
 import type { PrimaryMessage } from './messages.ts';
 
-/** A worker that has to be told, a draining one included. */
+/** A worker that must be told of revocations, a draining one included. */
 interface Told {
   readonly slot: number;
-  /** 0 while it does not listen, and has no sockets. */
+  /** 0 while the worker does not listen, and has no sockets. */
   readonly adminPort: number;
   send(message: PrimaryMessage): void;
 }
@@ -19,13 +19,13 @@ interface Starting extends Told {
 
 const TIMEOUT_MS = 5_000;
 
-/** The revocations that all workers of a pod have heard of, for those that are started later: Redis may keep none. */
+/** Keeps the revocations that a pod's workers have been told of, for workers that start later: Redis may keep none. */
 export class PodRevocations {
   /** `POST /revoke` of the primary: tells all its workers, with one time for all. */
   readonly route: Route;
   readonly #workers: () => readonly Told[];
   readonly #kept: Revocations;
-  /** Workers that have been given what was kept as they started, and are to hear of what follows. */
+  /** Workers that got the kept revocations as they started, and must be told of each later one. */
   readonly #begun = new WeakSet<Told>();
 
   /** @param keepMs see `revokeRoute` */
@@ -35,7 +35,7 @@ export class PodRevocations {
     this.route = revokeRoute((revocation) => this.#revoke(revocation), keepMs);
   }
 
-  /** A worker asks before it lets anybody in. */
+  /** Sends the kept revocations to a worker when it asks, before it accepts clients. */
   hand(worker: Starting): void {
     worker.on('starting', () => {
       this.#begun.add(worker);
@@ -52,11 +52,11 @@ export class PodRevocations {
     const failures = (await Promise.allSettled(tellings)).flatMap((telling) =>
       telling.status === 'rejected' ? [telling.reason as Error] : [],
     );
-    // All workers have the same settings and would say the same: to send it again would not help.
+    // All workers have the same settings and would refuse the revocation too: to send it again would not help.
     const refusal = failures.find((failure) => failure instanceof HttpError);
     if (refusal !== undefined) throw refusal;
     this.#kept.add(revocation);
-    // Workers that did not listen yet, or did not answer; the others know it.
+    // For workers that did not listen yet, or did not answer; the other workers know the revocation already.
     for (const worker of this.#workers()) {
       if (this.#begun.has(worker)) worker.send({ type: 'revocations', revocations: [revocation] });
     }
@@ -64,7 +64,7 @@ export class PodRevocations {
   }
 }
 
-/** @throws HttpError if the worker would refuse it at any time */
+/** @throws HttpError if the worker would refuse the revocation at any time */
 async function tell(slot: number, adminPort: number, body: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${adminPort}/revoke`, {
     method: 'POST',

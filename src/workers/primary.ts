@@ -24,10 +24,10 @@ import type { PrimaryMessage } from './messages.ts';
 import { reloadChecked } from './reload-checked.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-/** Time for workers to send their metrics. For a worker that takes longer, those that it sent last are used. */
+/** Time for workers to send their metrics. For a worker that takes longer, the metrics that it sent last are used. */
 const COLLECT_MS = 2_000;
 
-/** A worker that sends no message during so many checks in a row hangs, and is killed, as by a liveness probe. */
+/** A worker that sends no message for more than MAX_MISSED_CHECKS checks is killed, as by a liveness probe. */
 const CHECK_MS = 5_000;
 const MAX_MISSED_CHECKS = 12;
 
@@ -37,7 +37,7 @@ const READY_MS = 60_000;
 /** Time for a worker to exit, in addition to the time of draining. */
 const END_MS = 15_000;
 
-/** What `start` returns when a signal stops the workers before the first one listens: the process exits before that. */
+/** `start` returns this if a signal stops the workers before the first one listens: the process exits meanwhile. */
 const NEVER = new Promise<never>(() => undefined);
 
 /** How long unfinished requests to the admin port have when it closes. */
@@ -96,7 +96,7 @@ export class Primary {
   /**
    * Starts the workers. Resolves when the first one listens; the others are started then.
    *
-   * @throws SluiceError WORKER_FAILED if the first one ends before; it has logged the reason itself
+   * @throws SluiceError WORKER_FAILED if the first worker ends before it listens; it has logged the reason itself
    */
   async start(): Promise<Ports> {
     const folder = graphFolderOf(this.#config);
@@ -120,7 +120,7 @@ export class Primary {
     return { port: first.port, adminPort };
   }
 
-  /** Drains all workers at the same time, as a pod does. See `Drain`. */
+  /** Drains all workers at the same time, as a pod does: see `Drain`. */
   drain(): Promise<void> {
     return this.#endAll('draining', { type: 'drain', alone: false });
   }
@@ -240,8 +240,8 @@ export class Primary {
   }
 
   /**
-   * Ends a worker. One that does not listen yet is killed at once: it has no connections, and does not receive
-   * messages. One that takes much longer than draining may take is killed, too.
+   * Ends a worker. A worker that does not listen yet is killed at once: it has no connections, and may not receive
+   * messages yet. A worker that takes much longer than draining may take is killed, too.
    *
    * @returns the exit code or signal; undefined if the worker exited with 0, or was killed before it listened
    */
@@ -272,8 +272,8 @@ export class Primary {
   }
 
   /**
-   * The pod is ready when all workers have been ready once. From then on one is enough: others that ended are
-   * replaced.
+   * The pod is ready when all workers have been ready once. From then on one ready worker is enough: workers that ended
+   * are replaced.
    */
   #notReady(): string[] {
     if (this.#phase !== undefined) return [this.#phase];

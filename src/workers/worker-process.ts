@@ -8,7 +8,7 @@ interface Events {
   change: [];
   /** Another worker has taken over its slot. */
   replaced: [];
-  /** It waits for what it must know before it lets anybody in. */
+  /** The worker waits for the revocations before it accepts clients. */
   starting: [];
   metrics: [metrics: readonly MetricSnapshot[]];
 }
@@ -108,8 +108,8 @@ export class WorkerProcess extends EventEmitter<Events> {
 }
 
 /**
- * Resolves with how the process ended, also if it could not be started. Not by `once` of `node:events`, which would
- * reject at an error of the IPC channel.
+ * Resolves with how the process ended, also if it could not be started. Does not use `once` of `node:events`, which
+ * would reject at an error of the IPC channel.
  */
 function endOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {

@@ -7,7 +7,7 @@ import type { PrimaryMessage, WorkerMessage } from './messages.ts';
 /** The part of Gateway that a worker process uses. */
 interface Pod {
   readonly status: { readonly registry: Registry; notReady(): readonly string[] };
-  /** Called before `start` with those that the primary keeps, and with each that follows. */
+  /** Called with the revocations that the primary keeps, before `start`, and then with each new one. */
   revoked(revocations: readonly Revocation[]): void;
   start(): Promise<{ readonly port: number; readonly adminPort: number }>;
   drain(how: { alone: boolean }): Promise<void>;
@@ -18,8 +18,8 @@ interface Pod {
 const STATE_MS = 500;
 
 /**
- * Terminals and service managers send these to all processes. Workers ignore them: the primary sends a message
- * instead.
+ * Terminals and service managers send these signals to all processes. Workers ignore the signals: the primary sends a
+ * message instead.
  */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
@@ -51,7 +51,7 @@ export async function runWorker(pod: Pod, log: Log): Promise<void> {
 async function end(pod: Pod, stop: () => Promise<void>, log: Log): Promise<void> {
   try {
     await stop();
-    // The primary adds these to the counters of the pod.
+    // The primary adds these metrics to the counters of the pod.
     await sendMetrics(pod);
     process.exit(0);
   } catch (error) {
@@ -64,7 +64,7 @@ async function sendMetrics({ status }: Pod): Promise<void> {
   await send({ type: 'metrics', metrics: await snapshotOf(status.registry) });
 }
 
-/** Sends a message to the primary. Resolves when it has been written; if the primary has died, it is dropped. */
+/** Sends a message to the primary. Resolves when the message is written, or is dropped as the primary has died. */
 function send(message: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve());

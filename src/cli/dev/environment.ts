@@ -1,7 +1,7 @@
 import { withGraph } from '../../gateway/graph-folder.ts';
 import { ownGroup } from '../own-group.ts';
 
-/** Where the environment says nothing else. */
+/** Settings of `sluice dev`; a variable of the environment takes precedence. */
 const DEVELOPMENT = {
   WATCH_GRAPH: 'true',
   // The developer is the client.
@@ -13,7 +13,7 @@ const DEVELOPMENT = {
   KAFKA_GROUP_ID: ownGroup('sluice-dev'),
 };
 
-/** @param folder of the graph, as the command names it */
+/** @param folder the graph's folder, as the command line names it */
 export function developmentEnvironment(
   given: NodeJS.ProcessEnv,
   folder: string | undefined,

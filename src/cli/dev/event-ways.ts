@@ -10,47 +10,47 @@ import { Rate } from '../../support/rate.ts';
 import type { GroupWay, RoutedWay, Way } from './way.ts';
 
 interface EventWaysOptions {
-  /** Takes the way of an event, once it has ended. */
+  /** Takes the way of an event once the event has ended. */
   readonly onEnd: (way: Way) => void;
-  /** Takes what a group had of an event after its end, from a throttle or by a replay. */
+  /** Takes an event's way in a group that got the event after its end, from a throttle or by a replay. */
   readonly onLater: (way: Way, group: GroupWay) => void;
   /** Takes the number of events of the last second that are not followed. */
   readonly onSkipped: (count: number) => void;
-  /** Whether this process consumes events; else it hears of them by the hub alone. */
+  /** Whether this process consumes events; if not, only the hub tells of events. */
   readonly ingests: boolean;
   /** How long an event may take from the bus to the hub, ms. */
   readonly lagMs: number;
-  /** Most events that are followed in a second. */
+  /** The most events that are followed in a second. */
   readonly perSecond: number;
-  /** Calls back once the hub has taken what the bus has handed over. */
+  /** Calls back once the hub has taken all messages that the bus has handed over. */
   readonly afterWaiting: (callback: () => void) => void;
   /** ms, of a monotonic clock. */
   readonly now: () => number;
 }
 
 interface Followed extends Way {
-  /** The process that consumes it is done with it. */
+  /** Whether the process that consumes the event is done with it. */
   isThrough: boolean;
   isEnding: boolean;
   isTold: boolean;
 }
 
-/** The number of events that are followed. Those that have ended are kept for a while, since a throttle may deliver them later. */
+/** The most events kept. An event that has ended stays for a while, since a throttle may deliver it later. */
 const MAX_FOLLOWED = 1_000;
 
-/** The errors that are kept of one group for one event. */
+/** The most errors kept of one group for one event. */
 const MAX_ERRORS = 3;
 
 const SKIPPED_PERIOD_MS = 1_000;
 
 /**
- * Puts the steps of events together. An event has ended once it is published, and each group that it was dispatched to
- * has its results. Of a flood some events are followed, all others are counted.
+ * Joins the steps of each event. An event has ended once it is published, and each group that it was dispatched to has
+ * its results. In a flood some events are followed, and all others are counted.
  */
 export class EventWays {
   readonly #options: EventWaysOptions;
   readonly #rate: Rate;
-  /** By place, the oldest first. */
+  /** The followed events by place, the oldest first. */
   readonly #followed = new Map<string, Followed>();
   /** Places of events that are not followed. */
   readonly #skipped = new Set<string>();
@@ -83,7 +83,7 @@ export class EventWays {
   }
 
   #dispatched(step: HubStep): void {
-    // The event that supersedes another one is told of itself.
+    // The event that supersedes this one has steps of its own.
     if (isOfConnections(step) || step.step === 'superseded') return;
     const { t: topic, p: partition, o: offset, key } = step.message;
     const place = { topic, partition, offset };
@@ -124,7 +124,7 @@ export class EventWays {
     else this.#endIfOver(way);
   }
 
-  /** @returns undefined if too many are followed */
+  /** @returns undefined if too many events are followed */
   #follow(place: EventPlace, kafkaKey: string | null): Followed | undefined {
     const text = placeText(place);
     const known = this.#followed.get(text);
@@ -194,7 +194,7 @@ export class EventWays {
     if (way.isTold) return;
     way.isTold = true;
     this.#options.onEnd(way);
-    // There may be thousands.
+    // An event may have thousands of groups.
     way.groups = new Map();
   }
 
@@ -207,7 +207,7 @@ export class EventWays {
   }
 }
 
-/** What connections have of a result comes after the event has ended, and is not printed. */
+/** Whether a step is one of connections: these steps come after the event has ended, and are not printed. */
 function isOfConnections(step: HubStep): step is Extract<HubStep, { step: 'delivered' | 'written' }> {
   return step.step === 'delivered' || step.step === 'written';
 }

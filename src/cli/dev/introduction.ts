@@ -5,10 +5,10 @@ import { shownList } from '../../explain/shown-list.ts';
 import type { LoadedGraph } from '../../graph/loader/load-graph.ts';
 import { sampleEvents, type SampleEvent } from './sample-event.ts';
 
-/** Topics for which a command is printed. */
+/** The most topics for which a command is printed. */
 const MAX_SAMPLES = 3;
 
-/** What a developer is told once the gateway listens. @param url of the gateway */
+/** The text for the developer once the gateway listens. @param url the gateway's */
 export function introduction(config: Config, graph: LoadedGraph, url: string): string {
   const folder = path.relative('.', graph.folder) || '.';
   const reload = config.WATCH_GRAPH ? 'loaded anew when a file in it changes' : 'loaded anew on SIGHUP';
@@ -16,7 +16,7 @@ export function introduction(config: Config, graph: LoadedGraph, url: string): s
   return indented([`${url}/${page}`, `Graph: ${folder}, ${reload}`, ...source(config, graph, url)]);
 }
 
-/** How to publish to topics that have come with a reload; empty if none has. @param before those that were there */
+/** Text on how to publish to topics that a reload has added; empty without any. @param before the topics before it */
 export function newTopics(
   config: Config,
   graph: LoadedGraph,

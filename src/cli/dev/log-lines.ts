@@ -19,8 +19,8 @@ interface Entry {
 }
 
 /**
- * A line of the log for people: time, level, part, message, and all else as `name=value`. Further lines of the message, and
- * the stack of an error, are below it.
+ * A line of the log for people: time, level, part, message, and all else as `name=value`. Further lines of the message,
+ * and the stack of an error, follow below.
  */
 export function logLine(json: string): string {
   const { level, time, msg = '', part, err, ...rest } = JSON.parse(json) as Entry;

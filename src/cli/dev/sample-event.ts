@@ -26,12 +26,12 @@ const SCALARS: Readonly<Record<string, unknown>> = {
   Boolean: true,
 };
 
-/** Beside those that the schema demands. */
+/** An optional field is left out once the object has this many fields. */
 const MAX_FIELDS = 4;
 
 /**
- * Makes up an event for each topic, such as a subscription of the graph would show. It is one of the topic's first field that
- * has a key, or else of its first field.
+ * Makes up an event for each topic, as a subscription of the graph would show it. The event is for the topic's first
+ * subscription field that has a key, or else for its first field.
  */
 export function sampleEvents({ schema, bindings, topics, definition }: SampledGraph): SampleEvent[] {
   const chosen = new Map<string, Binding>();
@@ -60,10 +60,10 @@ function eventOf(
 }
 
 /**
- * Without fields that have code, which need not be in the event; nested objects only where the schema demands them, or the
- * key leads through them.
+ * Leaves out fields that have a resolver, since an event may lack them. Nested objects are included only if the schema
+ * demands them, or the key leads through them.
  *
- * @param path of the key
+ * @param path the part of the key's path that begins at this object
  */
 function objectOf(
   type: GraphQLNamedOutputType,

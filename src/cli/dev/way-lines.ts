@@ -5,7 +5,7 @@ import { counted } from '../output.ts';
 import { harmless, quoted } from '../quoted.ts';
 import type { GroupWay, RoutedWay, Way } from './way.ts';
 
-/** How a line is meant: of an event, of what was sent, of what was not sent, of what has failed. */
+/** The kind of a line: it names the event, or tells of results sent, of none sent, or of a failure. */
 type Tone = 'event' | 'sent' | 'unsent' | 'failed';
 
 export interface WayLine {
@@ -29,7 +29,7 @@ const MAX_GROUPS = 10;
 
 /** Where events come from, and go to. */
 export interface Surroundings {
-  /** Without Kafka: how events get there. */
+  /** How events come without Kafka and Redis; undefined if either is set. */
   readonly origin: string | undefined;
   /** Whether subscribers of other gateways get events of this one. */
   readonly isShared: boolean;
@@ -61,7 +61,7 @@ export function wayLines(way: Way, bindings: Iterable<FieldBinding>, where: Surr
   return lines;
 }
 
-/** What a group had of an event after its end. */
+/** The lines for a group that got an event after the event had ended. */
 export function laterLines(way: Way, group: GroupWay, where: Surroundings): WayLine[] {
   return [{ tone: 'event', text: `${placeText(way, where)}, later` }, ...groupLines(group)];
 }
@@ -115,7 +115,7 @@ function restText(groups: readonly GroupWay[]): string {
   return `and ${counted(groups.length, 'more group')} with ${counted(passing, 'subscriber')}`;
 }
 
-/** Why no subscriber of a field was reached. */
+/** Says why the event reached no subscriber of a field. */
 function unreachedText(
   { field, key, argument = key, keyRequired }: FieldBinding,
   { keys }: RoutedWay,

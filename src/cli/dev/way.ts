@@ -2,36 +2,36 @@ import type { DecodeError } from '../../events/decode-error.ts';
 import type { JsonValue } from '../../events/event.ts';
 import type { EventPlace, PassedOverReason, TracedGroup } from '../../events/trace.ts';
 
-/** What one event has met on its way, as far as it is known. */
+/** The known steps of one event. */
 export interface Way {
   readonly place: EventPlace;
-  /** The key as text; null: it has none, or it is not known. */
+  /** The Kafka key as text; null: the event has none, or the key is not known. */
   readonly kafkaKey: string | null;
   routed: RoutedWay | undefined;
   passedOver: PassedOverReason | undefined;
   undecodable: DecodeError | undefined;
-  /** A channel that has carried it before. */
+  /** A channel that has carried the event before. */
   duplicateOn: string | undefined;
   groups: Map<TracedGroup, GroupWay>;
 }
 
 export interface RoutedWay {
-  /** By field: its value, undefined if the event lacks it. */
+  /** Values by field; undefined if the event lacks the field. */
   readonly keys: ReadonlyMap<string, JsonValue | undefined>;
   readonly channels: readonly string[];
 }
 
-/** What one group of subscribers had of it. */
+/** The way of an event in one group of subscribers. */
 export interface GroupWay {
   readonly group: TracedGroup;
   subscribers: number;
-  /** The number of subscribers that the filter has let it through for. */
+  /** The number of subscribers for which the filter has let the event through. */
   passing: number;
   executions: number;
-  /** Errors of results, the first ones. */
+  /** The first errors of the results. */
   readonly errors: string[];
   isHeld: boolean;
-  /** It was for subscribers that had missed it. */
+  /** Whether the event was for subscribers that had missed it. */
   isReplay: boolean;
   /** Dispatches that have not ended. */
   open: number;
