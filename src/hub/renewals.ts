@@ -17,7 +17,7 @@ const AGAIN = 'Subscribe again.';
 /**
  * Decides what happens to subscriptions when the graph is replaced. A subscription goes on, with a plan for the new graph,
  * if its document is valid there and its field means the same: types of all selected fields, topic, channels, filter,
- * access, and which events may be left out. Any other subscription ends with an error.
+ * access, which events may be left out, and whether clients can resume. Any other subscription ends with an error.
  */
 export class Renewals {
   readonly #from: RenewalServices;
@@ -94,6 +94,7 @@ export class Renewals {
     if (terms?.defaults !== nextTerms?.defaults) return `An argument of ${field} has another default.`;
     if (terms?.filter !== nextTerms?.filter) return `The filter of ${field} is another one.`;
     if (terms?.access !== nextTerms?.access) return `Other viewers may subscribe to ${field}.`;
+    if (plan.hasHistory && !next.hasHistory) return `The events of ${field} are not kept any more.`;
     if (terms?.delivery !== nextTerms?.delivery)
       return `The events of ${field} are delivered in another way.`;
     return undefined;

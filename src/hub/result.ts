@@ -24,7 +24,7 @@ export class SerializedResult {
   #json: Buffer;
   /** The key of its event, if it may be left out for a later one; see `Delivery`. */
   readonly key: string | undefined;
-  /** The position of its event, if that is kept. */
+  /** The position of its event, if clients can resume from there. */
   readonly #position: Message['h'];
   #cursor: string | undefined;
   #hasExtensions: boolean;
@@ -36,7 +36,7 @@ export class SerializedResult {
   #telling: Map<number, SerializedResult> | undefined;
 
   /**
-   * @param position of its event in the topic's history; undefined if the event is not kept, or there is none
+   * @param position of its event in the topic's history; undefined if clients can't resume from there
    * @param source of the result, which is notified if it can't be serialised
    */
   constructor(result: ExecutionResult, position?: Message['h'], key?: string, source?: ResultSource) {

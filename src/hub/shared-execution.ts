@@ -206,7 +206,7 @@ export class SharedExecution {
   #finish(first: First, candidates: Candidates, reads: ReadSet, result: ExecutionResult): void {
     // A result may hold lazy values, or the viewer itself: serialising it reads too, so it comes before the split.
     const { runner, keyOf, plan } = this.#parts;
-    const position = plan.isKept ? this.#message.h : undefined;
+    const position = plan.hasHistory ? this.#message.h : undefined;
     const serialized = new SerializedResult(result, position, keyOf?.(this.#message.event), runner);
     // An execution that failed, or was aborted because its subscribers left, may succeed for the next.
     if (this.#isRecorded && result.errors === undefined) {

@@ -18,7 +18,7 @@ export interface SubscriptionPlan {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly topic: string;
   /** Whether clients may resume: if not, they get no cursors, though pods with another graph may keep the topic. */
-  readonly isKept: boolean;
+  readonly hasHistory: boolean;
   /** The channels of the topic, each once. */
   readonly channels: readonly string[];
   /** The subscription field. */
@@ -65,7 +65,7 @@ export function planSubscription(
       key,
       variables,
       topic,
-      isKept: graph.topics.get(topic)?.history !== undefined,
+      hasHistory: graph.topics.get(topic)?.history !== undefined,
       channels,
       field,
       filter,

@@ -144,6 +144,11 @@ export class Heartbeat {
     this.#waiting = undefined;
   }
 
+  /** The heartbeat that is under way shows nothing any more: since it was sent, the server has become a replica. */
+  forget(): void {
+    this.#waiting = undefined;
+  }
+
   /** Whether this pod listens to the server that it publishes to. True if Redis can't be asked. */
   async listensHere(): Promise<boolean> {
     const { commands, listening, countsReceivers } = this.#options;

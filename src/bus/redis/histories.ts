@@ -116,7 +116,12 @@ export class Histories {
     kept?.listener.leave(channel);
   }
 
-  /** This pod has heard all that had been published a moment before. */
+  /** This pod hears its own heartbeat. */
+  heardBeat(): void {
+    for (const { listener } of this.#topics.values()) listener.heardBeat();
+  }
+
+  /** See TopicListener. */
   confirm(): void {
     for (const { listener } of this.#topics.values()) listener.confirm();
   }

@@ -24,7 +24,7 @@ interface MasterOptions {
   /** Called for a server that may lack what this pod published last. If it rejects, the pod looks again. */
   readonly mayHaveLost: () => Promise<void>;
   /** Called when the server is found to be a replica. */
-  readonly isReplica: () => void;
+  readonly foundReplica: () => void;
 }
 
 /** Why a bus that has never been connected can't be used. */
@@ -200,10 +200,10 @@ export class Master {
 
   /** A failover leaves the old master as a replica: what is published there reaches only its own listeners. */
   #leaveReplica(): void {
-    const { connection, isReplica, metrics, log, clock } = this.#options;
+    const { connection, foundReplica, metrics, log, clock } = this.#options;
     if (this.#unusable === NOT_MASTER) return;
     this.#isMaster = false;
-    isReplica();
+    foundReplica();
     this.#become(NOT_MASTER);
     metrics.redisNotMaster.inc();
     log.warn('Redis is not a master; connecting again until it is');

@@ -188,11 +188,16 @@ export class MissedMessages {
   }
 
   /**
-   * This pod was found to listen to another server than the one that is published to. Its server may be a replica of that
-   * one by now: then the last messages that it heard came after the ones that it missed.
+   * This pod may listen to another server than the one that is published to. Its server may be a replica of that one by now:
+   * then the last messages that it heard came after the ones that it missed.
    */
   doubt(): void {
     this.#confirmed = new HeardPositions(this.#confirmed).doubt();
+  }
+
+  /** The topic begins or ceases to have a history: messages that were read from it would hide those read from Kafka. */
+  end(topic: string): void {
+    if (this.#held.has(topic)) this.#giveUp(topic, 'the topic is kept, or not, since the graph was replaced');
   }
 
   /** The listening connection is lost. */

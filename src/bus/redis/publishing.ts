@@ -23,7 +23,7 @@ interface PublishingOptions {
   /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
   readonly countsSubscribers: boolean;
   /** See MasterOptions. */
-  readonly isReplica: () => void;
+  readonly foundReplica: () => void;
   readonly metrics: LinkMetrics;
   readonly log: Log;
   readonly clock: Clock;
@@ -86,7 +86,7 @@ export class Publishing {
         await this.#tryScript();
       },
       mayHaveLost: () => this.#versions.announceLost(),
-      isReplica: options.isReplica,
+      foundReplica: options.foundReplica,
     });
   }
 

@@ -88,8 +88,11 @@ export class RedisLink {
       connection: commands,
       histories,
       countsSubscribers,
-      // The server that this pod listens to may be the same one: what it hears from now on may come behind what it has missed.
-      isReplica: () => this.#missed.doubt(),
+      // This pod may listen to the same server: later messages from there may come after missed ones.
+      foundReplica: () => {
+        this.#heartbeat.forget();
+        this.#missed.doubt();
+      },
       metrics,
     });
     this.#paced = new PacedPublishing(
@@ -126,7 +129,10 @@ export class RedisLink {
       publishing: this.#publishing,
       gaps: this.#gaps,
       certainty: {
-        heard: () => this.#missed.heardBeat(),
+        heard: () => {
+          this.#histories.heardBeat();
+          this.#missed.heardBeat();
+        },
         confirm: () => {
           this.#histories.confirm();
           this.#missed.confirm();
@@ -186,7 +192,9 @@ export class RedisLink {
 
   /** @returns the topics whose channels are to be listened to again, by `listenAgain` */
   keep(histories: ReadonlyMap<string, HistorySettings>): ReadonlySet<string> {
-    return new Set(this.#histories.change(histories));
+    const changed = this.#histories.change(histories);
+    for (const topic of changed) this.#missed.end(topic);
+    return new Set(changed);
   }
 
   onGap(listener: GapListener): void {

@@ -75,6 +75,8 @@ export class TopicListener {
   #untilHealed: (() => void)[] = [];
   /** The furthest position heard when it was last known that nothing before it was missing. */
   #confirmed: HistoryPosition | undefined;
+  /** The furthest position heard when this pod last heard its own heartbeat. */
+  #atBeat: HistoryPosition | undefined;
   /** Messages that are held; undefined while the connection is fine. */
   #held: Heard[] | undefined;
   #heldBytes = 0;
@@ -99,8 +101,11 @@ export class TopicListener {
     if (this.#held !== undefined) return;
     this.#advance(position);
     const confirmed = this.#confirmed;
-    if (confirmed?.epoch !== position.epoch || confirmed.sequence < position.sequence)
-      this.#confirmed = position;
+    if (confirmed?.epoch === position.epoch) {
+      // In another branch, the server may have been a replica since: the next heartbeat finds out.
+      if (branchOf(confirmed) !== branchOf(position) || confirmed.sequence >= position.sequence) return;
+    }
+    this.#confirmed = position;
   }
 
   #advance(position: HistoryPosition): void {
@@ -112,9 +117,14 @@ export class TopicListener {
     if (last?.epoch !== position.epoch || last.sequence < position.sequence) this.#position = position;
   }
 
-  /** This pod has heard all that the server had published a moment before. */
+  /** This pod hears its own heartbeat. */
+  heardBeat(): void {
+    this.#atBeat = this.heard;
+  }
+
+  /** The heartbeat came over the server that is published to: this pod has heard all that was published before it. */
   confirm(): void {
-    if (this.#held === undefined) this.#confirmed = this.heard;
+    if (this.#held === undefined) this.#confirmed = this.#atBeat;
   }
 
   /**
@@ -125,7 +135,10 @@ export class TopicListener {
     const { heard } = this;
     if (heard === undefined || this.#held !== undefined) return;
     const { epoch, sequence } = this.#confirmed ?? {};
-    if (heard.epoch !== epoch || heard.sequence !== sequence) this.#options.missed();
+    if (heard.epoch === epoch && heard.sequence === sequence) return;
+    this.#options.missed();
+    // The gap has been told up to there.
+    this.#confirmed = this.#atBeat = heard;
   }
 
   /** @returns the listener to be called with the messages of the channel as they arrive */
@@ -202,7 +215,7 @@ export class TopicListener {
       this.#giveUp(messageOf(thrown));
       if (read === undefined) return;
       // The gap has been told up to there.
-      this.stands(read.position);
+      this.#readUpTo(read.position);
     }
   }
 
@@ -218,8 +231,13 @@ export class TopicListener {
     );
     this.#held = undefined;
     for (const heard of messages) this.#passOn(heard);
-    this.stands(position);
+    this.#readUpTo(position);
     this.#release(held.slice(lastRead + 1));
+  }
+
+  #readUpTo(position: HistoryPosition): void {
+    this.#advance(position);
+    this.#confirmed = this.#atBeat = this.heard;
   }
 
   /** @throws if it can't be read */

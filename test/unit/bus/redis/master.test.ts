@@ -36,7 +36,7 @@ async function setUp(t: TestContext) {
     timing: BUS_TIMING,
     tryOut: async () => void happened.push('tried out'),
     mayHaveLost: async () => void happened.push('may have lost'),
-    isReplica: () => void happened.push('is a replica'),
+    foundReplica: () => void happened.push('is a replica'),
   });
   t.after(() => master.stop());
   const connect = async (): Promise<void> => {
@@ -61,10 +61,11 @@ test('nothing is published before the first look at a server', async (t) => {
 });
 
 test('a server that refuses to be written to is left, and tried again until it is a master', async (t) => {
-  const { master, redis } = await setUp(t);
+  const { master, redis, happened } = await setUp(t);
   const refused = new TransactionRefused("READONLY You can't write against a read only replica.");
   await assert.rejects(master.run(Promise.reject(refused)), refused);
   assert.throws(() => master.expectUsable(), { message: 'Redis is not a master' });
+  assert.equal(happened.at(-1), 'is a replica');
   await setImmediate();
   assert.equal(redis.reconnections, 1);
 });

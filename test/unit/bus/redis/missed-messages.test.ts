@@ -153,6 +153,17 @@ test('what a pod has missed is read before what it hears over the next connectio
   assert.deepEqual(told, ['bids lost', 'bids read']);
 });
 
+test('a topic that is kept from now on is not read any more: what it is missing is told', async (t) => {
+  const { missed, hear, heard, answer, told } = await blinked(t);
+  hear('6');
+  const read = await answer(consumed(6));
+  missed.end('bids');
+  assert.equal(read?.signal.aborted, true);
+  read.reader.passOn('a', '3');
+  missed.end('bids');
+  assert.deepEqual([heard, told], [['6'], ['bids lost', 'bids missed']]);
+});
+
 test('nothing is read where nothing was published', async (t) => {
   const { hear, heard, answer, told, reads } = await blinked(t);
   hear('3');

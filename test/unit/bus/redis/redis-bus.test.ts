@@ -691,7 +691,7 @@ async function consuming(t: TestContext) {
     await setImmediate();
     await goOn();
   };
-  return { redis, kafka, gaps, blink, goOn, beat, wake };
+  return { bus, redis, kafka, gaps, blink, goOn, beat, wake };
 }
 
 for (const [what, after] of [
@@ -717,19 +717,39 @@ test('what has been read again is not told, neither then nor after the next lost
   assert.deepEqual(gaps, []);
 });
 
-test('what came since the server was a replica may be behind what was missed: it is told, and not read again', async (t) => {
-  const { redis, kafka, gaps, blink, beat, wake, goOn } = await consuming(t);
-  redis.role = 'slave';
-  await beat();
-  redis.role = 'master';
-  redis.commands.reconnect = () => redis.commands.connect();
-  const beats = /^@pod:.*:/;
-  redis.refusal = ([, channel = '']) =>
-    beats.test(channel) ? 'BUSY Redis is busy running a script' : undefined;
-  await wake();
-  await wake();
-  await blink(consumedTo(5), 'of another pod');
-  redis.refusal = () => undefined;
-  await goOn();
-  assert.deepEqual([gaps, kafka.read], [['bids'], []]);
-});
+/** Heartbeats, on the channel of the connection. */
+const BEATS = /^@pod:.*:/;
+
+for (const [what, isLate] of [
+  ['a heartbeat finds', false],
+  ['an event shows, while a heartbeat of before is yet to be heard,', true],
+] as const) {
+  test(`what came since ${what} that the server is a replica may be behind what was missed: it is told, and not read again`, async (t) => {
+    const { bus, redis, kafka, gaps, blink, beat, wake, goOn } = await consuming(t);
+    redis.commands.reconnect = () => redis.commands.connect();
+    if (isLate) {
+      const run = t.mock.method(redis, 'run');
+      redis.listening.isPaused = true;
+      await beat();
+      redis.listening.isPaused = false;
+      const [, channel = '', id = ''] =
+        run.mock.calls.map(({ arguments: [command] }) => command).findLast(([, to = '']) => BEATS.test(to)) ??
+        [];
+      redis.refusal = () => "READONLY You can't write against a read only replica.";
+      await assert.rejects(bus.publish('bids', [{ channel: 'bids', payload: 'one' }]));
+      assert.equal(redis.listening.deliver(channel, id), 1);
+    } else {
+      redis.role = 'slave';
+      await beat();
+      redis.role = 'master';
+    }
+    redis.refusal = ([, channel = '']) =>
+      BEATS.test(channel) ? 'BUSY Redis is busy running a script' : undefined;
+    await wake();
+    await wake();
+    await blink(consumedTo(5), 'of another pod');
+    redis.refusal = () => undefined;
+    await goOn();
+    assert.deepEqual([gaps, kafka.read], [['bids'], []]);
+  });
+}

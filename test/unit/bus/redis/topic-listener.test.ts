@@ -33,7 +33,11 @@ function listen(options: Partial<ConstructorParameters<typeof TopicListener>[0]>
   ) as Record<'a' | 'b', (payload: string) => void>;
   for (const channel of Object.keys(hear)) listener.joined(channel, undefined);
   listener.stands({ epoch: EPOCH, sequence: 4 });
-  return { listener, hear, heard, reads };
+  const beat = (): void => {
+    listener.heardBeat();
+    listener.confirm();
+  };
+  return { listener, hear, heard, reads, beat };
 }
 
 const read = (sequence: number, a: readonly number[], b: readonly number[]): HistoryRead => ({
@@ -80,13 +84,28 @@ test('it is healed once what was held has been passed on, after however many los
 
 test('where the server was not the one that is published to, messages that came since it last was are behind a gap', () => {
   let gaps = 0;
-  const { listener, hear } = listen({ missed: () => void (gaps += 1) });
+  const { listener, hear, beat } = listen({ missed: () => void (gaps += 1) });
   hear.a(message(5));
-  listener.confirm();
+  beat();
   listener.doubt();
   assert.equal(gaps, 0, 'nothing has come since');
   hear.a(message(7));
   listener.doubt();
+  assert.equal(gaps, 1);
+  hear.a(message(BRANCH_SEQUENCES + 1));
+  listener.doubt();
+  listener.hold();
+  assert.equal(gaps, 2, 'the lost connection is told no more, as the heartbeat gives it up');
+});
+
+test('messages that come between a heartbeat and the reply to it are not confirmed', () => {
+  let gaps = 0;
+  const { listener, hear } = listen({ missed: () => void (gaps += 1) });
+  hear.a(message(5));
+  listener.heardBeat();
+  hear.a(message(BRANCH_SEQUENCES + 1));
+  listener.confirm();
+  listener.hold();
   assert.equal(gaps, 1);
 });
 
@@ -96,9 +115,12 @@ for (const [what, epoch, sequence] of [
 ] as const) {
   test(`messages of another ${what}, heard before anything has confirmed the connection, are behind a gap when that is lost, once`, async () => {
     let gaps = 0;
-    const { listener, hear, reads } = listen({ missed: () => void (gaps += 1), begunAnew: () => undefined });
+    const { listener, hear, reads, beat } = listen({
+      missed: () => void (gaps += 1),
+      begunAnew: () => undefined,
+    });
     hear.a(message(5));
-    listener.confirm();
+    beat();
     hear.a(message(6));
     listener.hold();
     const healed = listener.heal();
@@ -110,21 +132,28 @@ for (const [what, epoch, sequence] of [
     listener.hold();
     assert.equal(gaps, 1);
   });
+}
 
-  test(`messages of another ${what} are no gap when the connection is lost after this pod was seen to listen there`, () => {
-    const { listener, hear } = listen({ begunAnew: () => undefined });
-    listener.confirm();
+for (const [what, epoch, sequence, expected] of [
+  ['epoch are no gap', 'another', 1, 0],
+  ['branch are one, as its server may have been a replica meanwhile,', EPOCH, BRANCH_SEQUENCES + 1, 1],
+] as const) {
+  test(`messages of another ${what} when the connection is lost after this pod was seen to listen there`, () => {
+    let gaps = 0;
+    const { listener, hear, beat } = listen({ missed: () => void (gaps += 1), begunAnew: () => undefined });
+    beat();
     hear.a(message(sequence, epoch));
     listener.stands({ epoch, sequence });
     hear.a(message(sequence + 1, epoch));
     listener.hold();
+    assert.equal(gaps, expected);
   });
 }
 
 test('where what was missed can not be told from what has been passed on, one gap is told, and none at the next loss', async () => {
   let gaps = 0;
-  const { listener, reads } = listen({ missed: () => void (gaps += 1), begunAnew: () => undefined });
-  listener.confirm();
+  const { listener, reads, beat } = listen({ missed: () => void (gaps += 1), begunAnew: () => undefined });
+  beat();
   listener.hold();
   const healed = listener.heal();
   reads[0]?.answer({ ...read(3, [], []), position: { epoch: 'another', sequence: 3 } });
