@@ -15,8 +15,8 @@ export function createLog(level: string, destination?: DestinationStream): Log {
 }
 
 /**
- * Errors of ioredis hold the commands that failed, with their arguments: the password in those that log in, events in
- * those that publish.
+ * Errors of ioredis hold the commands that failed, with their arguments, such as the password of a login, or published
+ * events.
  */
 function withoutCommands(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;

@@ -4,8 +4,8 @@ import { eventLoopUtilization, heapLimit } from './process-metrics.ts';
 import { LoopUtilization } from './support/loop-utilization.ts';
 
 /**
- * All metrics of the gateway itself: name, help, labels. Counters on the way of an event are increased once per group or
- * batch, never per delivery.
+ * All metrics of the gateway itself: name, help, labels. Counters on the way of an event are increased once per group
+ * or batch, never per delivery.
  */
 export class Metrics extends BackendMetrics {
   readonly connections = this.gauge('connections', 'WebSocket connections open');
@@ -257,23 +257,23 @@ export class Metrics extends BackendMetrics {
   readonly heapLimit = heapLimit(this.registry);
 
   /**
-   * Where nothing is consumed some have no series: alerts would take 0 for a fault.
+   * In a process that consumes nothing, some metrics have no series: alerts would take 0 for a fault.
    *
-   * @param hasExemplars whether the delay of events names traces
+   * @param hasExemplars whether the histogram of event delays names traces
    */
   constructor(hasExemplars = false) {
     super(hasExemplars);
     this.kafkaConnected.remove();
     this.partitionsAssigned.remove();
-    // At 0 from the start, or Prometheus would see no increase at the first of its kind.
+    // Each reason starts at 0: otherwise Prometheus would see no increase at the first refusal.
     for (const reason of REFUSALS) this.refusals.inc({ reason }, 0);
   }
 
   /**
-   * An event has been written to the sockets of a group.
+   * Called when an event has been written to the sockets of a group.
    *
    * @param age undefined if it is not known
-   * @param trace labels of the exemplar, if it is traced
+   * @param trace labels of the exemplar, if the event is traced
    */
   observeEvent(delay: number, age: number | undefined, trace: object = {}): void {
     if (this.hasExemplars) {
@@ -286,7 +286,7 @@ export class Metrics extends BackendMetrics {
     if (age !== undefined) this.eventAge.observe(age);
   }
 
-  /** A connection, a request, or one operation is refused. */
+  /** Counts a refused connection, request or operation. */
   refused(reason: RefusalReason): void {
     this.refusals.inc({ reason });
   }

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { Gauge, type Registry } from 'prom-client';
 import type { LoopUtilization } from './support/loop-utilization.ts';
 
-/** Measured when metrics are collected. Averaged over processes, since each has an event loop of its own. */
+/** Measured when metrics are collected. Averaged over processes, since each process has its own event loop. */
 export function eventLoopUtilization(registry: Registry, utilization: LoopUtilization): Gauge {
   return new Gauge({
     name: 'sluice_event_loop_utilization',

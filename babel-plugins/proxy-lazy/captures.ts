@@ -64,7 +64,7 @@ function checkRead(read: NodePath<types.Identifier | types.JSXIdentifier>, liter
   );
 }
 
-/** Whether it is in a computed key of the literal itself, which is evaluated at once. */
+/** Whether the path is in a computed key of the literal itself, which is evaluated at once. */
 function isInOwnKey(path: NodePath, literal: Literal): boolean {
   return path.find(({ parentPath }) => parentPath?.parentPath === literal)?.key === 'key';
 }

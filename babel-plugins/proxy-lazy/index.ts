@@ -26,7 +26,7 @@ export default function proxyLazy(babel: Babel, options: ProxyLazyOptions): Plug
   return {
     name: 'proxy-lazy',
     visitor: {
-      // All uses on entering the file, before other plugins move the nodes that are checked.
+      // Handles all uses on entering the file, before other plugins move the nodes that are checked.
       Program(program) {
         const uses = findUses(program);
         if (uses.length === 0) return;

@@ -29,7 +29,7 @@ export function keyOf(
   text: string,
 ): Key {
   const test = (): types.Expression => t.stringLiteral(text);
-  // Without brackets it would set the prototype.
+  // Without brackets the key would set the prototype.
   if (text === '__proto__') return { id: text, computed: true, node: test, test };
   const node = computed === true ? test : (): types.Expression => t.cloneNode(key as types.Expression);
   return { id: text, computed: false, node, test };

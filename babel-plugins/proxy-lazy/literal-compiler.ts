@@ -16,14 +16,14 @@ type Member = types.ObjectProperty | types.ObjectMethod;
  *       }
  *     }, 2))(propertyKey(k()))
  *
- * With arrow functions, so that `this`, `arguments`, `super` and `new.target` in values are those around the literal.
+ * Arrow functions keep `this`, `arguments`, `super` and `new.target` in values the same as around the literal.
  */
 export class LiteralCompiler {
   readonly #t: typeof types;
   readonly #literal: NodePath<types.ObjectExpression>;
   readonly #runtime: RuntimeImport;
   readonly #members: Member[] = [];
-  /** By the key's `id`. Whether computed keys are equal to other keys is not known before run time. */
+  /** Cases by the key's `id`. Whether computed keys are equal to other keys is not known before run time. */
   readonly #cases = new Map<string, types.SwitchCase>();
   /** Parameters that hold the values of computed keys, and the expressions of those keys. */
   readonly #parameters: types.Identifier[] = [];
@@ -97,7 +97,7 @@ export class LiteralCompiler {
     const t = this.#t;
     const property = t.objectProperty(key.node(), this.#runtime.local('LATER'), key.computed);
     this.#members.push(t.inherits(property, node));
-    // Deleted first, so that of equal keys the last one determines the order.
+    // Deletes first, so that the last of equal keys determines the order.
     this.#cases.delete(key.id);
     this.#cases.set(key.id, t.switchCase(key.test(), [t.returnStatement(value)]));
   }

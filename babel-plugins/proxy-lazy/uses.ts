@@ -55,7 +55,7 @@ function useOf(member: Member): Use {
   );
 }
 
-/** Whether it is the global `Proxy`, not a local variable of that name; or `globalThis.Proxy`. */
+/** Whether the object is the global `Proxy`, not a local variable of that name; or `globalThis.Proxy`. */
 function isGlobalProxy(object: NodePath): boolean {
   const path = unwrap(object);
   if (isGlobal(path, 'Proxy')) return true;

@@ -1,6 +1,6 @@
 import type { NodePath } from '@babel/core';
 
-/** Nodes around an expression that do not change its value. Those of TypeScript exist until its preset has run. */
+/** Nodes around an expression that do not change its value. TypeScript's nodes exist until its preset has run. */
 const WRAPPERS = new Set([
   'ParenthesizedExpression',
   'TSAsExpression',

@@ -8,13 +8,13 @@ interface PickedClaim {
   readonly claim: string;
 }
 
-/** Reads the setting AUTH_CLAIMS: `role`, or `id=sub` for a property of another name. */
+/** Reads an entry of the setting AUTH_CLAIMS: `role`, or `id=sub` for a property of another name. */
 function pickedClaim(text: string): PickedClaim {
   const at = text.indexOf('=');
   return { property: text.slice(0, Math.max(at, 0)) || text, claim: text.slice(at + 1) };
 }
 
-/** Names of the values that viewers may have in a graph without `authenticate`: none where no key verifies tokens. */
+/** Names of a viewer's properties in a graph without `authenticate`; none if no key verifies tokens. */
 export function claimedNames({
   AUTH_SECRET,
   AUTH_PUBLIC_KEY,
@@ -45,7 +45,7 @@ export class ClaimPicker {
   }
 }
 
-/** Names of claims may contain dots, as those that are URLs do: such a claim goes before the path. */
+/** A claim's name may contain dots, as a URL does: a claim of exactly this name takes precedence over the path. */
 function claimAt(claims: Claims, claim: string): Json | undefined {
   return Object.hasOwn(claims, claim) ? claims[claim] : jsonAt(claims, claim.split('.'));
 }

@@ -13,13 +13,13 @@ interface JwksOptions {
   readonly onFailure: () => void;
 }
 
-/** So long does a key that its issuer has taken away stay in use. */
+/** A key that its issuer has removed stays in use up to this time. */
 const FETCH_AGAIN_MS = 300_000;
 
-/** While the last fetch has failed. */
+/** The interval of fetches while the last one has failed. */
 const RETRY_MS = 2_000;
 
-/** Tokens that name unknown keys make the keys be fetched, but no more often: anyone can send such tokens. */
+/** Minimum interval of fetches that tokens with unknown keys cause: any client can send a token like that. */
 const COOLDOWN_MS = 10_000;
 
 const TIMEOUT_MS = 5_000;
@@ -31,8 +31,8 @@ const NOT_FETCHED = 'the keys of AUTH_JWKS_URL have not been fetched yet';
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * The keys of a JWKS URL, fetched again and again, and at once when a token names a key that is not among them. While the
- * server is out of reach, those that were fetched last stay in use.
+ * The keys of a JWKS URL, fetched again and again, and at once when a token names a key that is not among them. While
+ * the server is out of reach, the keys that were fetched last stay in use.
  */
 export class Jwks implements Keys {
   readonly #options: JwksOptions;
@@ -65,7 +65,7 @@ export class Jwks implements Keys {
       return await keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // While the last fetch has failed, the key may be a new one: whether it is can't be told.
+      // While the last fetch has failed, the key may be a new one: the gateway can't tell.
       if (!this.#hasFailed && !this.#mayFetch(COOLDOWN_MS)) throw error;
       return (await this.#fetched(COOLDOWN_MS))(header, token);
     }
@@ -90,7 +90,7 @@ export class Jwks implements Keys {
     }
   }
 
-  /** One fetch at a time, for all who wait for it. */
+  /** Fetches the keys once for all callers that wait at the same time. */
   #fetch(): Promise<boolean> {
     this.#fetching ??= this.#fetchOnce().finally(() => (this.#fetching = undefined));
     return this.#fetching;
@@ -117,7 +117,7 @@ export class Jwks implements Keys {
   }
 }
 
-/** @throws if it is no set of keys */
+/** @throws if the response has another status than 200, no body, more than MAX_BYTES, or no JSON */
 async function fetchJson(url: string, signal: AbortSignal): Promise<Parameters<typeof createLocalJWKSet>[0]> {
   const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
   if (response.status !== 200 || response.body === null) {

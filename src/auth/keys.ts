@@ -2,11 +2,11 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { flattenedVerify, type CryptoKey, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
 import { messageOf, SluiceError } from '../errors.ts';
 
-/** Where the keys come from that tokens are verified with. */
+/** The source of the keys that tokens are verified with. */
 export interface Keys {
   /**
-   * @throws an error of jose if no key is the token's
-   * @throws KeysUnavailable if it can't be told at present
+   * @throws an error of jose if no key matches the token
+   * @throws KeysUnavailable if the key may be one that can't be fetched at present
    */
   keyOf(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey | KeyObject | Uint8Array>;
   start(): void;
@@ -15,10 +15,10 @@ export interface Keys {
   notReady(): string | undefined;
 }
 
-/** Keys could not be fetched, and none that were fetched before is the token's. */
+/** The keys could not be fetched, and no key that was fetched before matches the token. */
 export class KeysUnavailable extends Error {}
 
-/** One key, which stays. */
+/** A single key that never changes. */
 export function fixedKey(key: KeyObject | Uint8Array): Keys {
   return {
     keyOf: async () => key,
@@ -28,7 +28,7 @@ export function fixedKey(key: KeyObject | Uint8Array): Keys {
   };
 }
 
-/** A secret that is being changed: tokens of the one before are taken too. */
+/** A secret that is being changed: tokens signed with the previous secret are accepted too. */
 export function changingSecret(secret: Uint8Array, previous: Uint8Array): Keys {
   const keyOf: Keys['keyOf'] = (_header, token) =>
     flattenedVerify(token, secret).then(
@@ -40,7 +40,7 @@ export function changingSecret(secret: Uint8Array, previous: Uint8Array): Keys {
 
 /**
  * @param text of a file: PEM (a public key, or a certificate), or a JWK
- * @throws SluiceError BAD_SETTINGS if it is none, or a key that should not be here
+ * @throws SluiceError BAD_SETTINGS if the text is no key, or a secret one
  */
 export function publicKey(text: string): KeyObject {
   const expected = 'AUTH_PUBLIC_KEY: expected a file with a public key, as PEM or as JWK, got';

@@ -1,7 +1,7 @@
 /** Why a client is not let in. The reason is for the client: it names no secret, and fits into a close frame. */
 export class TokenRefusal {
   readonly reason: string;
-  /** It is the gateway that can't tell, just now: the same token may be accepted later. */
+  /** The gateway can't judge the token at present: the same token may be accepted later. */
   readonly isTemporary: boolean;
 
   constructor(reason: string, isTemporary = false) {

@@ -1,6 +1,6 @@
 import { jsonAt, type Json } from '../lazy/reads.ts';
 
-/** Viewers that are to be let out, and not to be let in with a token that was issued before. */
+/** Viewers whose connections are to be closed, and whose tokens that were issued before are to be refused. */
 export interface Revocation {
   /** The path of a property of the viewer: names separated by dots. */
   readonly path: string;
@@ -10,7 +10,7 @@ export interface Revocation {
   readonly at: number;
 }
 
-/** A message of the bus, or a body: anything may be in it. */
+/** @param value a message of the bus, or a body, which may hold anything */
 export function isRevocation(value: unknown): value is Revocation {
   const { path, value: revoked, at } = (value ?? {}) as Partial<Record<keyof Revocation, unknown>>;
   return typeof path === 'string' && typeof revoked === 'string' && Number.isSafeInteger(at);
@@ -20,7 +20,7 @@ export function isOfViewer({ path, value }: Revocation, viewer: Json): boolean {
   return textAt(viewer, path) === value;
 }
 
-/** @returns undefined unless there is text, a number or a boolean */
+/** @returns undefined unless the value is text, a number or a boolean */
 function textAt(viewer: Json, path: string): string | undefined {
   const value = jsonAt(viewer, path.split('.'));
   return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
@@ -29,14 +29,14 @@ function textAt(viewer: Json, path: string): string | undefined {
 export const MAX_REVOCATIONS = 10_000;
 
 /**
- * ms; by how much the clock of a pod that tells of a revocation may be ahead. One of a far later time would refuse all
- * tokens until then, and be remembered for as long.
+ * How far the clock of a pod that reports a revocation may be ahead, in ms. A revocation of a far later time would
+ * refuse all tokens until then, and be remembered for as long.
  */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 interface RevocationsOptions {
   readonly keepMs: number;
-  /** By how much the clocks of issuers may be ahead. */
+  /** How far the clocks of tokens' issuers may be ahead, in ms. */
   readonly toleranceMs: number;
   readonly now: () => number;
 }
@@ -44,10 +44,10 @@ interface RevocationsOptions {
 /** The revocations that are remembered. */
 export class Revocations {
   readonly #options: RevocationsOptions;
-  /** By path and by value, the time of the last one; in any order, as callers choose the times. */
+  /** The time of the last revocation, by path and by value; in any order, as callers choose the times. */
   readonly #byPath = new Map<string, Map<string, number>>();
   #size = 0;
-  /** None is of an earlier time: until this one is old there is nothing to forget, and no need to look. */
+  /** No revocation has an earlier time: until this time is old, there is nothing to forget, and no need to look. */
   #earliest = Infinity;
 
   constructor(options: RevocationsOptions) {
@@ -55,20 +55,20 @@ export class Revocations {
   }
 
   /**
-   * Whether this one does not fit: each takes memory for as long as it is remembered. A later one of a viewer takes the place of
-   * the one before.
+   * Whether there is no room for this revocation: each takes memory for as long as it is remembered. A later revocation
+   * of the same viewers takes the place of the one before.
    */
   isFullFor({ path, value }: Revocation): boolean {
     this.#forgetOld();
     return this.#size >= MAX_REVOCATIONS && this.#byPath.get(path)?.has(value) !== true;
   }
 
-  /** Whether it is of a time to come, further than clocks differ: `add` does not take it. */
+  /** Whether the revocation's time is further ahead than clocks differ: `add` then refuses the revocation. */
   isAhead({ at }: Revocation): boolean {
     return at > this.#options.now() + MAX_AHEAD_MS;
   }
 
-  /** @returns false if it was known, is older than revocations are remembered, or is ahead */
+  /** @returns false if the revocation was known, is older than revocations are remembered, or is ahead */
   add(revocation: Revocation): boolean {
     const { path, value, at } = revocation;
     this.#forgetOld();
@@ -83,7 +83,7 @@ export class Revocations {
     return true;
   }
 
-  /** All that are remembered. */
+  /** Returns all revocations that are remembered. */
   list(): readonly Revocation[] {
     this.#forgetOld();
     return [...this.#byPath].flatMap(([path, values]) =>
@@ -92,9 +92,9 @@ export class Revocations {
   }
 
   /**
-   * Whether a viewer is not to be let in.
+   * Whether a viewer is to be refused.
    *
-   * @param issuedAt of its token, in seconds; undefined: the token does not tell
+   * @param issuedAt of the viewer's token, in seconds; undefined: the token does not tell
    */
   covers(viewer: Json, issuedAt: number | undefined): boolean {
     for (const [path, values] of this.#byPath) {

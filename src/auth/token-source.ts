@@ -6,7 +6,7 @@ const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
  * Finds the token that a client has sent: in the payload of `connection_init`, as `token` or as `authorization`; in the
- * header `Authorization`, with `Bearer`; or in a cookie. The first one counts.
+ * header `Authorization`, with `Bearer`; or in a cookie. The first token counts.
  *
  * @param cookie name of the cookie; undefined: cookies do not count
  * @returns undefined if there is none
@@ -21,13 +21,13 @@ export function findToken(
     return typeof token === 'string' ? token : new TokenRefusal('Expected token to be text');
   }
   if (authorization !== undefined && authorization !== null) return bearerToken(authorization);
-  // A browser sends the name and password of HTTP Basic with each request: they are for the proxy that has asked for them.
+  // A browser sends the name and password of HTTP Basic with each request, for the proxy that has asked for them.
   if (/^Bearer /i.test(headers.authorization ?? '')) return bearerToken(headers.authorization);
-  // A browser sends cookies with the requests of any page: what tells the pages apart is the origin, which the server has
-  // compared with ORIGINS before. A request without one has not been compared, unless it is a GET of a page of the same host.
+  // A browser sends cookies with the requests of any page. Only the origin, which the server has compared with ORIGINS
+  // before, distinguishes pages. Without an origin, cookies count only in a GET of a page of the same host.
   const isCompared = headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin';
   const inCookie = cookie !== undefined && isCompared ? cookieOf(headers.cookie, cookie) : undefined;
-  // Only a token looks so: the client has left out the scheme, and would hear that there is none.
+  // Only a token without `Bearer` looks like this: bearerToken then tells the client that the scheme is missing.
   return (
     inCookie ?? (TOKEN.test(headers.authorization ?? '') ? bearerToken(headers.authorization) : undefined)
   );
@@ -38,7 +38,7 @@ function bearerToken(header: unknown): string | TokenRefusal {
   return token ?? new TokenRefusal('Expected authorization to be "Bearer " and a token');
 }
 
-/** @returns undefined if there is none, or an empty one */
+/** @returns undefined if there is no cookie of this name, or an empty one */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=');

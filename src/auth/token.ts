@@ -2,7 +2,7 @@ import type { Json } from '../lazy/reads.ts';
 
 export type Claims = Readonly<Record<string, Json>>;
 
-/** What is kept of a token for as long as its connection is open: not its claims, which may be kilobytes. */
+/** The part of a token that is kept while its connection is open: not its claims, which may take kilobytes. */
 export interface HeldToken {
   readonly issuer: string | undefined;
   readonly subject: string | undefined;
@@ -11,9 +11,9 @@ export interface HeldToken {
   readonly expiresAt: number;
 }
 
-/** What a verified token says. */
+/** A verified token. */
 export interface Token extends HeldToken {
-  /** All of them, deep-frozen. */
+  /** All claims, deep-frozen. */
   readonly claims: Claims;
 }
 
@@ -24,7 +24,7 @@ export function heldOf({ issuer, subject, issuedAt, expiresAt }: HeldToken): Hel
 /**
  * Whether two tokens are known to be of the same identity: of the same subject of the same issuer.
  *
- * @returns undefined if they do not tell
+ * @returns undefined if neither token names a subject
  */
 export function haveSameSubject(one: HeldToken, other: HeldToken): boolean | undefined {
   if (one.subject === undefined && other.subject === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { Claims, Token } from './token.ts';
 
 export interface VerifierOptions {
   readonly keys: Pick<Keys, 'keyOf'>;
-  /** The algorithms that tokens may be signed with; a token's own header decides nothing beyond. */
+  /** The algorithms that tokens may be signed with. A token's own header can't add any. */
   readonly algorithms: readonly string[];
   /** Empty: any. */
   readonly issuers: readonly string[];
@@ -18,7 +18,7 @@ export interface VerifierOptions {
   readonly log: Log;
 }
 
-/** The length that a header may have. A message of a WebSocket may have more, and each part of a token is decoded before it is refused. */
+/** As long as a header may be: a WebSocket message may be longer, and each part of its token is decoded first. */
 const MAX_LENGTH = 16_384;
 
 /** Verifies JSON Web Tokens: signature, times, issuer and audience. */
@@ -68,7 +68,7 @@ function refusalFor(error: unknown): TokenRefusal {
   }
   if (error instanceof errors.JWTExpired) return new TokenRefusal('The token has expired');
   if (error instanceof errors.JWTClaimValidationFailed) {
-    // The names are those of the checks above, so they are short.
+    // Only the claims that are checked above have errors, so their names are short.
     const { claim, reason } = error;
     return new TokenRefusal(
       `The token's claim ${claim} is ${reason === 'missing' ? 'missing' : 'not as expected'}`,

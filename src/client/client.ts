@@ -10,20 +10,20 @@ export type { Skipped } from './skipped.ts';
 
 export interface ResumableOptions<P = unknown> {
   /**
-   * Called where a subscription may have missed events, once for each subscription concerned, and never for its start:
-   * fetch again what the page shows.
+   * Called when a subscription may have missed events, once for each subscription concerned, and never for its start:
+   * the page should fetch its data again.
    */
   readonly onGap: (gap: Gap<P>) => void;
   /**
-   * Called before an event that stands for others, which were left out as `@delivery` says: it came faster than the page
-   * is to get it, or than its socket took it. What the page shows need not be fetched again.
+   * Called before an event that stands for earlier ones, left out as `@delivery` says: they came faster than the page
+   * is to get events, or than its socket took them. The page need not fetch its data again.
    */
   readonly onSkipped?: (skipped: Skipped<P>) => void;
 }
 
 /**
- * The same client, whose subscriptions go on where they were after a lost connection. It connects again as often as
- * the options of graphql-ws say. Operations of a server that knows no cursors are left as they are.
+ * Returns a client like the given one, whose subscriptions go on where they were after a lost connection. It connects
+ * again as often as the options of graphql-ws say. Operations of a server that knows no cursors stay unchanged.
  *
  * @param client what `createClient` of graphql-ws 6 or 5.16 has returned
  * @throws TypeError if `onGap` is no function

@@ -1,14 +1,14 @@
-/** Where a subscription may have missed events. The state that the page shows is to be fetched again. */
+/** A gap in which a subscription may have missed events. The page should fetch its data again. */
 export interface Gap<P = unknown> {
-  /** What was subscribed with: the object that was passed in. */
+  /** The payload of the subscription: the object that was passed in. */
   readonly payload: P;
   /**
-   * - `reconnect`: the connection was lost, and not all that happened since could be had from the server.
-   * - `gap`: the connection is there, and the server says that it may have missed events, or has skipped some.
+   * - `reconnect`: the connection was lost, and the server could not give all events since then.
+   * - `gap`: the connection is open, and the server says that it may have missed events, or has skipped some.
    */
   readonly reason: 'reconnect' | 'gap';
-  /** The topic of Kafka; with `gap` only, and not of events that were skipped. */
+  /** The topic in Kafka; with `gap` only, and not for events that were skipped. */
   readonly topic?: string;
-  /** When, in milliseconds since 1970 by the server's clock; with `topic` only. */
+  /** The time of the gap, in milliseconds since 1970 by the server's clock; with `topic` only. */
   readonly at?: number;
 }

@@ -1,6 +1,5 @@
 /**
- * What is used of graphql-ws, of its version 5 as well as 6. These are types of our own, so that the client has no
- * dependency.
+ * The part of graphql-ws 5 and 6 that this client uses. The types are our own, so that the client has no dependency.
  */
 export interface SocketClient {
   on(event: 'connected', listener: () => void): unknown;

@@ -1,8 +1,8 @@
 import type { Result, Sink } from './graphql-ws.ts';
 
 /**
- * The results of a subscription, as graphql-ws iterates over them. It begins with the call, and ends where the iterator
- * is left.
+ * Iterates over the results of a subscription, as graphql-ws does. The subscription begins with the call, and ends when
+ * the caller leaves the iterator.
  */
 export function iterate(subscribe: (sink: Sink) => () => void): AsyncIterableIterator<Result> {
   const waiting: Result[] = [];
@@ -36,7 +36,7 @@ export function iterate(subscribe: (sink: Sink) => () => void): AsyncIterableIte
     }
   }
 
-  // A generator that waits takes no `return` until it goes on.
+  // A waiting generator handles no `return` until it continues.
   return Object.assign(results(), {
     async return() {
       leave({});

@@ -2,31 +2,31 @@ import type { Gap } from './gap.ts';
 import type { Payload, Result } from './graphql-ws.ts';
 import type { Skipped } from './skipped.ts';
 
-/** How far one subscription has come, over all sockets that it has had. */
+/** The position of one subscription, across all its sockets. */
 export interface Position<P> {
   /**
-   * A copy of what was subscribed with. Its `extensions.resume` changes in place: graphql-ws writes the payload to each
-   * new socket as it is by then.
+   * A copy of the subscription's payload. Its `extensions.resume` changes in place, since graphql-ws writes the payload
+   * to each new socket as it is by then.
    */
   readonly payload: P;
-  /** @returns whether the result is for the subscriber; the others are between server and client. */
+  /** @returns whether the result is for the subscriber; if not, it is a notice of the server, or a repeated event */
   take(result: Result): boolean;
 }
 
 interface Notes {
   readonly cursor?: unknown;
   readonly recovered?: unknown;
-  /** With `skipped` what was left out by choice, else what may be missing. */
+  /** With `skipped`, events were left out by choice of the graph; otherwise events may be missing. */
   readonly gap?:
     | { readonly skipped: number }
     | { readonly topic: string; readonly at: number; readonly skipped?: undefined };
 }
 
 /**
- * @param payload with a cursor as its `extensions.resume` the subscription goes on behind that one
- * @param socket tells the sockets of the client apart: a number that is another one after each reconnect
+ * @param payload if its `extensions.resume` is a cursor, the subscription goes on behind this cursor
+ * @param socket distinguishes the sockets of the client: returns another number after each reconnect
  * @param onGap is called before the first result behind the gap
- * @param onSkipped is called before a result that stands for others
+ * @param onSkipped is called before a result that stands for earlier ones
  */
 export function startPosition<P extends Payload>(
   payload: P,
@@ -36,12 +36,12 @@ export function startPosition<P extends Payload>(
 ): Position<P> {
   const given = payload.extensions?.['resume'] ?? null;
   const extensions: { resume: unknown } = { ...payload.extensions, resume: given };
-  /** The cursor of the last event; that of a greeting is of no event, or of one that is yet to be replayed. */
+  /** The cursor of the last event. A greeting's cursor does not count: its event is none, or yet to be replayed. */
   let last = given;
   let heardOn = -1;
-  /** Whether the server of this socket has greeted: others know no cursors, and their results are left alone. */
+  /** Whether the server of this socket has greeted. If not, it knows no cursors, and its results stay unchanged. */
   let greeted = false;
-  /** Whether there is something to go on from. */
+  /** Whether there is a position to go on from. */
   let begun = given !== null;
 
   function take(result: Result): boolean {
@@ -65,14 +65,14 @@ export function startPosition<P extends Payload>(
     return true;
   }
 
-  /** The first result of a socket. */
+  /** Called with each greeting, and with the first result of a socket. */
   function arrive(recovered: boolean, cursor: unknown): void {
     const isLost = begun && !(recovered && extensions.resume !== null);
-    // Where all that was missed follows, each event brings its cursor; the greeting's could be ahead of them.
+    // If all missed events follow, each brings its cursor; the greeting's cursor could be ahead of them.
     if (isLost || !begun) extensions.resume = cursor ?? null;
     begun = begun || greeted;
     if (!isLost) return;
-    // A Redis that has lost its last writes gives their sequences again, to other events.
+    // A Redis that has lost its last writes assigns their sequences again, to other events.
     last = null;
     onGap({ payload, reason: 'reconnect' });
   }

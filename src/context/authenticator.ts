@@ -44,7 +44,7 @@ export class Authenticator {
       : this.#callGraph(connectionParams, request, claims);
   }
 
-  /** Identifies the client of one request, which has no token that is verified. Null as the viewer: it is refused. */
+  /** Identifies the client of a request without verifying a token. If the viewer is null, the client is refused. */
   async identify(
     params: Readonly<Record<string, unknown>>,
     request: RequestHead,
@@ -87,8 +87,8 @@ export class Authenticator {
 }
 
 /**
- * The part of a request that a connection may keep: the request itself would keep its socket and parser in memory. A
- * socket stores its address once it has been read, so `remoteAddress` is read only when the graph does.
+ * Returns the part of a request that a connection may keep: the request itself would keep its socket and parser in
+ * memory. A socket stores its address at the first read, so `remoteAddress` is read only when the graph reads it.
  */
 export function headOf({ headers, url = '', socket }: IncomingMessage): RequestHead {
   return {

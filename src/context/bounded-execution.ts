@@ -4,11 +4,11 @@ import type { FairLimiter, WorkOwner } from '../support/fair-limiter.ts';
 import { withTimeout } from '../support/with-timeout.ts';
 import type { Execution } from './execution.ts';
 
-/** What the asynchronous executions of a pod are bounded by: those of events, queries and mutations alike. */
+/** Limits of all asynchronous executions of a pod: those of events, queries and mutations. */
 export interface ExecutionBounds {
   readonly limiter: FairLimiter;
   readonly metrics: Metrics;
-  /** How long one may take. */
+  /** How long one execution may take. */
   readonly timeoutMs: number;
 }
 
@@ -17,13 +17,13 @@ const TOOK_TOO_LONG = {
   operation: (ms: number) => `The operation took longer than ${ms} ms to resolve.`,
 };
 
-/** What is executed, as clients are told. */
+/** The name of the executed thing in errors for clients. */
 type Subject = keyof typeof TOOK_TOO_LONG;
 
 /**
- * Takes a place for an asynchronous execution, until it is over or its time is: then it is aborted, and its later result
- * is discarded. One that is aborted before, since its clients have left, keeps its place until then: its resolvers may
- * go on, and a client that begins and leaves again and again would have any number of them run.
+ * Takes a place for an asynchronous execution until the execution is over or times out: then it is aborted, and its
+ * later result is discarded. An execution that is aborted before, as its clients have left, still keeps its place: its
+ * resolvers may go on, and a client that begins and leaves again and again could make any number of resolvers run.
  *
  * @param result never rejects
  * @param owner see FairLimiter

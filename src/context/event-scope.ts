@@ -24,7 +24,7 @@ export class Contexts implements ContextSources {
     this.hasAuth = hasAuth;
   }
 
-  /** @param span that the event comes from; undefined: it is not sampled */
+  /** @param span that the event comes from; undefined: the event is not sampled */
   scopeOf(event: unknown, span?: SpanPlace): EventScope {
     return new EventScope(this, event, span);
   }
@@ -50,16 +50,16 @@ const NEVER_ABORTED = new AbortController().signal;
 
 /**
  * The context that all executions of one event in this pod share. Loaders live as long as the event, so that no
- * execution sees values from before it, and all share what is fetched for it. Loaders and primers themselves use this
- * context, executions get read-only views. Each property is built when it is first read.
+ * execution sees values from before the event, and all share the fetched values. Loaders and primers themselves use
+ * this context; executions get read-only views. Each property is built when it is first read.
  */
 export class EventScope implements SharedContext {
   readonly now: number;
-  /** That the event comes from; undefined: it is not sampled. */
+  /** The span that the event comes from; undefined: the event is not sampled. */
   readonly span: SpanPlace | undefined;
   readonly #contexts: Contexts;
   readonly #event: unknown;
-  /** The place of the execution that has begun last: calls of loaders, which executions share, are below it. */
+  /** The span of the execution that began last: the parent of loaders' calls, which executions share. */
   #latest: SpanPlace | undefined;
   #backends: Readonly<Record<string, Backend>> | undefined;
   #loaders: Loaders | undefined;

@@ -3,8 +3,8 @@ import type { Operation } from '../executor/operation.ts';
 import type { OpenSpan, SpanPlace } from '../tracing/span.ts';
 
 /**
- * @param parent undefined: it is not sampled
- * @param what is executed, in few different values: a client chooses its operation's name
+ * @param parent undefined: the execution is not sampled
+ * @param what names the executed thing, with few different values: not the operation's name, which a client chooses
  * @returns the span of an execution, to be ended with `endExecution`
  */
 export function beginExecution(

@@ -16,7 +16,7 @@ export interface BackendBinder {
   }): Readonly<Record<string, Backend>>;
 }
 
-/** What contexts are made from, the same for all events. */
+/** The sources of contexts, the same for all events. */
 export interface ContextSources {
   readonly code: Pick<GraphDefinition, 'loaders' | 'viewerLoaders' | 'primers' | 'context'>;
   readonly backends: BackendBinder;
@@ -24,10 +24,10 @@ export interface ContextSources {
   readonly hasAuth: boolean;
 }
 
-/** What an execution's context has of its event. */
+/** The part of an execution's context that comes from its event. */
 interface EventContext {
   readonly now: number;
-  /** Read only, and so is what loaders return: executions for other viewers get it too. */
+  /** Read-only, like the values that loaders return: executions for other viewers get the same values. */
   readonly sharedLoaders: GraphContext['loaders'];
   readonly sharedPrimers: GraphContext['primers'];
 }
@@ -77,7 +77,7 @@ export class Execution {
 
   #signal(): AbortSignal {
     this.#controller = new AbortController();
-    // The signal is first read after the abort: the reader gets an aborted one.
+    // If the signal is first read after the abort, the reader gets an aborted signal.
     if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     return this.#controller.signal;
   }

@@ -8,17 +8,17 @@ export class PendingQuery {
   #giveUp: (() => void) | undefined;
   readonly #onSettled: () => void;
 
-  /** @param onSettled called once, when there is a result, or none is wanted any more */
+  /** @param onSettled called once, when there is a result, or when the client gets none any more */
   constructor(onSettled: () => void = () => undefined) {
     this.#onSettled = onSettled;
   }
 
-  /** Undefined until there is one. */
+  /** The result; undefined until there is one. */
   get settled(): ExecutionResult | undefined {
     return this.#result;
   }
 
-  /** Resolves with undefined if the client has left, or may have it no more. To be called once. */
+  /** Resolves with undefined if the client has left, or may not have the result any more. To be called once. */
   result(): Promise<ExecutionResult | undefined> {
     return new Promise((resolve) => {
       if (this.#settled) resolve(this.#result);
@@ -26,7 +26,7 @@ export class PendingQuery {
     });
   }
 
-  /** @param giveUp what is to be done if the client leaves from now on */
+  /** @param giveUp called if the client leaves from now on */
   untilThen(giveUp: (() => void) | undefined): void {
     this.#giveUp = giveUp;
   }
@@ -40,7 +40,7 @@ export class PendingQuery {
     this.#resolve?.(result);
   }
 
-  /** The client has left, or wants no result any more. */
+  /** Called when the client has left, or wants no result any more. */
   cancel(): void {
     const giveUp = this.#giveUp;
     this.settle(undefined);

@@ -27,7 +27,7 @@ export function primeWith(loader: unknown, path: string, key: string): Primer {
 /**
  * Wraps loaders so that each is primed once, when it is first read.
  *
- * @param primers by name of the loader that each primes
+ * @param primers by the name of the loader that they prime
  */
 export function primed(
   loaders: object,

@@ -23,13 +23,13 @@ export interface Query {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Deep-frozen. */
   readonly viewer: Json;
-  /** Whose share of the places it takes. */
+  /** The owner whose share of the places the query takes. */
   readonly owner: WorkOwner;
-  /** The span of the request; undefined: it is not sampled. */
+  /** The span of the request; undefined: the request is not sampled. */
   readonly span?: SpanPlace | undefined;
-  /** Asked when a query that had to wait is about to begin: its viewer may have been revoked. Default: it may. */
+  /** Called before a query that had to wait begins, as its viewer may have been revoked. Default: it may begin. */
   readonly mayBegin?: () => boolean;
-  /** The client's turns: what the query takes of the event loop, once the call that it came with has returned, counts there. */
+  /** The client's turns, which count the time that the query takes of the event loop after `execute` has returned. */
   readonly turns?: OwnTurns;
 }
 
@@ -46,10 +46,10 @@ export class Queries {
   }
 
   /**
-   * Never throws. A synchronous one waits for a place too if none is free, since it is not known to be synchronous, but
-   * takes none.
+   * Never throws. A synchronous query also waits until a place is free, since it is not known to be synchronous, but it
+   * takes no place.
    *
-   * @returns the result, if it is there at once
+   * @returns the result, if there is one at once
    */
   execute(query: Query): ExecutionResult | PendingQuery {
     const pending = new PendingQuery(this.#onSettled);
@@ -62,7 +62,7 @@ export class Queries {
     return pending.settled ?? pending;
   }
 
-  /** Whether a query is executed, or waits. */
+  /** Whether no query is being executed or waits. */
   get isIdle(): boolean {
     return this.#pending === 0;
   }

@@ -12,11 +12,11 @@ import type { Authenticator } from './authenticator.ts';
 export interface Identity {
   /** Deep-frozen. */
   readonly viewer: Json;
-  /** Undefined if the client has connected without one. */
+  /** Undefined if the client has connected without a token. */
   readonly token: Token | undefined;
 }
 
-/** What is kept of an identity while its connection is open. */
+/** The part of an identity that is kept while its connection is open. */
 interface Held {
   readonly viewer: Json;
   readonly token: Pick<HeldToken, 'issuedAt'> | undefined;
@@ -25,16 +25,16 @@ interface Held {
 interface TokenAuthenticatorOptions {
   readonly verifier: Pick<TokenVerifier, 'verify'>;
   readonly revocations: Pick<Revocations, 'covers'>;
-  /** Whether those are among them that were made before this pod started. */
+  /** Whether the pod has read the revocations that were made before it started. */
   readonly revocationsAreRead: () => boolean;
   readonly claims: ClaimPicker;
   /** Name of the cookie that may hold the token. */
   readonly cookie: string | undefined;
   /** Whether clients may connect without a token. */
   readonly anonymous: boolean;
-  /** Called for each client that is refused for the time being, as its token can't be verified. */
+  /** Called for each client that is refused temporarily, as its token can't be verified. */
   readonly keysUnavailable: () => void;
-  /** The graph's own. */
+  /** Calls the graph's own `authenticate`. */
   readonly authenticator: Authenticator;
 }
 
@@ -50,7 +50,7 @@ const REVOKED_WITHOUT_TIME = new TokenRefusal(
  *
  *     find the token ──► verify it ──► the graph's `authenticate`, or the picked claims ──► not revoked? ──► viewer
  *
- * Revocations are looked at last, in the turn in which the client is let in: none can come in between.
+ * Revocations are checked last, in the turn in which the client is let in, so that none can come in between.
  */
 export class TokenAuthenticator {
   readonly #options: TokenAuthenticatorOptions;
@@ -59,7 +59,7 @@ export class TokenAuthenticator {
     this.#options = options;
   }
 
-  /** Whether the graph is asked who the viewer is, for which it gets the request. */
+  /** Whether the graph, which then gets the request, says who the viewer is. */
   get asksGraph(): boolean {
     return this.#options.authenticator.asksGraph;
   }
@@ -112,7 +112,7 @@ export class TokenAuthenticator {
     return this.refusalOf(identity) ?? identity;
   }
 
-  /** Why an identity does not hold any more; undefined: it does. To be asked again in the turn in which it is used. */
+  /** Why an identity is not valid any more; undefined if it is. To be called again in the turn that uses it. */
   refusalOf({ viewer, token }: Held): TokenRefusal | undefined {
     const { revocations, revocationsAreRead } = this.#options;
     if (token === undefined) return undefined;

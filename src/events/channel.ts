@@ -6,17 +6,17 @@ export function topicChannel(prefix: string, topic: string): string {
 /**
  * The channel that carries the events of a topic whose field `key` has this value (or holds it, if it is a list).
  *
- * @param key a name of GraphQL, or some with dots between them: it needs no escaping
+ * @param key a GraphQL name, or several with dots between them, so that it needs no escaping
  */
 export function keyChannel(prefix: string, topic: string, key: string, value: unknown): string {
   return `${prefix}${topic}:${key}=${encodeURIComponent(String(value))}`;
 }
 
 /**
- * By which values an event was routed, as texts.
+ * Returns the values by which an event was routed, as texts.
  *
- * @param channels the whole topic's first, then those of keys
- * @returns for each key: a list where it had several; null where it had none
+ * @param channels the channel of the whole topic, then the channels of keys
+ * @returns for each key its value; a list if there are several values, null if there is none
  */
 export function valuesOfKeys(
   [whole = '', ...others]: readonly string[],

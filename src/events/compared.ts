@@ -4,19 +4,19 @@ export interface Compared {
   readonly path: string;
   /** `gte`, `not gte`; `owner` for what `@auth` compares. */
   readonly operator: string;
-  /** Where the value comes from that is compared with: `$min`, `$viewer.id`; null for a literal. */
+  /** The source of the other value: `$min`, `$viewer.id`; null for a literal. */
   readonly operand: string | null;
-  /** That value, as JSON, shortened; `nothing` if there is none. */
+  /** The other value, as shortened JSON; `nothing` if there is none. */
   readonly with: string;
-  /** The event's value, likewise. */
+  /** The event's value, as shortened JSON; `nothing` if there is none. */
   readonly got: string;
-  /** `unknown`: one of them is missing, or of no use. `left out`: its argument is absent or null. */
+  /** `unknown`: one of the values is missing or unusable. `left out`: the argument of `operand` is absent or null. */
   readonly outcome: 'holds' | 'fails' | 'unknown' | 'left out';
 }
 
-/** All that decides whether a viewer gets an event. */
+/** The comparisons that decide whether a viewer gets an event. */
 export interface Comparisons {
-  /** Where it is kept back, the directive that does. */
+  /** The directive that keeps the event back, if the event is kept back. */
   readonly directive: '@auth' | '@filter';
   readonly compared: readonly Compared[];
 }

@@ -1,11 +1,11 @@
-/** Where the consumption of one partition stands, as the pod says that consumes it. */
+/** How far one partition has been consumed, as the consuming pod reports. */
 export interface ConsumedPartition {
   readonly partition: number;
-  /** When the pod was given the partition, by its own clock: ms. Tells its hold of it from others, before and after. */
+  /** When the pod was assigned the partition, in ms of its own clock. Distinguishes this assignment from others. */
   readonly assignedAt: number;
-  /** Where it began then, or somewhat later. */
+  /** The offset at which the pod then began, or a somewhat later one. */
   readonly start: number;
-  /** Names the log that the offsets belong to: offsets of another one say nothing. */
+  /** Names the log that the offsets belong to: offsets of another log can't be compared with them. */
   readonly log: string;
   /** All records before this offset have been published, or passed over. */
   readonly next: number;
@@ -15,13 +15,13 @@ export interface ConsumedPartition {
   readonly until: number;
   /** Leader epoch of the last record before `until`. */
   readonly lastEpoch: number | undefined;
-  /** Offset of the first record of that epoch, of those that the pod has been handed; undefined: not known. */
+  /** Offset of the first record of `lastEpoch` that the pod has been handed; undefined: not known. */
   readonly lastFrom: number | undefined;
 }
 
 export interface ConsumedTopic {
   readonly topic: string;
-  /** How many partitions it has. */
+  /** How many partitions the topic has. */
   readonly count: number;
   /** The partitions that this process consumes. */
   readonly partitions: readonly ConsumedPartition[];
@@ -32,29 +32,29 @@ export interface LogRange extends Pick<
   ConsumedPartition,
   'partition' | 'log' | 'leaderEpoch' | 'until' | 'lastEpoch' | 'lastFrom'
 > {
-  /** The first offset; `leaderEpoch` is that of the record before. */
+  /** The first offset. `leaderEpoch` is the epoch of the record before it. */
   readonly from: number;
 }
 
-/** Where messages go that are read again. */
+/** Receives messages that are read again. */
 export interface Reader {
   /** Whether messages of this channel are wanted. */
   readonly wants: (channel: string) => boolean;
-  /** Called with each, in the order of its partition. */
+  /** Called with each message, in the order of its partition. */
   readonly passOn: (channel: string, payload: string) => void;
-  /** Resolves once more may be passed on. */
+  /** Resolves once the next message may be passed on. */
   readonly ready: () => Promise<void>;
 }
 
-/** What publishers consume: it can be read again where a bus has not brought it. */
+/** The events that publishers consume, which can be read again if a bus has not delivered them. */
 export interface Consumption {
   /** One entry for each topic of which this process has partitions for certain. @param topic undefined: all */
   topics(topic?: string): readonly ConsumedTopic[];
   /**
-   * Reads what was published of a topic once more, as it was published.
+   * Reads published events of a topic again, as they were published.
    *
-   * @throws if the log has another name, does not hold all of it any more, or has a record of another leader epoch, which may have
-   *   come in place of what was published; if an event can't be made of a record as it could before; if the signal aborts
+   * @throws if the log has another name, lacks records by now, or has a record of another leader epoch, which may have
+   *   replaced a published record; if it is unknown whether a record was published; if the signal aborts
    */
   read(topic: string, ranges: readonly LogRange[], reader: Reader, signal: AbortSignal): Promise<void>;
 }

@@ -9,15 +9,15 @@ export type DecodeErrorReason =
   | 'too_deep'
   /** A key that could change an object's prototype: `__proto__`, or `constructor` holding `prototype`. */
   | 'forbidden_key'
-  /** The topic's own `decode` threw, or gave what JSON can't hold. */
+  /** The topic's own `decode` threw, or returned a value that JSON can't hold. */
   | 'decode_failed'
   /** More distinct values under one routing key than an event may be published to. */
   | 'too_many_keys'
   /** The record takes more memory than a pod has for one. */
   | 'too_large'
-  /** Its bytes times the channels on which somebody listens are more than `MAX_EVENT_FANOUT_BYTES`. */
+  /** The message's bytes times its channels that have subscribers are more than `MAX_EVENT_FANOUT_BYTES`. */
   | 'too_wide'
-  /** It has held the event loop for more than two seconds, twice. */
+  /** To decode the record has held up the event loop for more than two seconds, twice. */
   | 'too_slow';
 
 /** Thrown for a record that can't become an event. */

@@ -9,22 +9,22 @@ export type Headers = Readonly<Record<string, string | readonly string[]>>;
 /** A Kafka message, as a graph's own `decode` gets it. */
 export interface KafkaMessage {
   readonly value: Buffer;
-  /** Null: it has none. */
+  /** Null if the message has no key. */
   readonly key: Buffer | null;
   readonly headers: Headers;
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** ms since 1970, by the topic's setting of its creation or its arrival; negative if it has none. */
+  /** ms since 1970, of the message's creation or arrival, as the topic is set; negative if the message has none. */
   readonly timestamp: number;
 }
 
 /**
- * Turns a Kafka message into an event. Messages without a value (tombstones) don't get there.
+ * Turns a Kafka message into an event. Messages without a value (tombstones) are not passed to it.
  *
- * @returns null: not an event on purpose; it is passed over, and is no dead letter
+ * @returns null if the message is no event on purpose: it is passed over, and is no dead letter
  */
 export type Decode = (message: KafkaMessage) => Event | null | Promise<Event | null>;
 
-/** Whether keys become snake_case or stay as they come. */
+/** Whether keys become snake_case or stay unchanged. */
 export type KeyStyle = 'SNAKE' | 'KEEP';

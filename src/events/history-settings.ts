@@ -1,19 +1,19 @@
 /** How much a bus keeps of the channels of one topic. */
 export interface HistorySettings {
-  /** Messages of each channel, at least. */
+  /** Minimum number of messages kept of each channel. */
   readonly size: number;
-  /** How long a channel is kept that no pod is subscribed to, in ms. */
+  /** How long a channel without subscribed pods is kept, in ms. */
   readonly ttlMs: number;
-  /** Whether all channels are kept, for this time after their last messages; else only those that have subscribers. */
+  /** Whether all channels are kept, for `ttlMs` after their last messages, or only channels that had subscribers. */
   readonly keepsAll: boolean;
 }
 
-/** Channels are kept as long by default. */
+/** As long as a channel is kept by default. */
 const MOST_INTEREST_MS = 120_000;
 
 /**
- * How long it is kept that a channel has had a subscriber, where there was no message, in ms: clients choose such channels,
- * so where all channels are kept, which may be for a day, it is not that long.
+ * How long a bus remembers that a channel without messages had a subscriber, in ms. Clients choose these channels, so
+ * the time is limited where all channels are kept, which may be for a day.
  */
 export function interestMs({ ttlMs, keepsAll }: HistorySettings): number {
   return keepsAll ? Math.min(ttlMs, MOST_INTEREST_MS) : ttlMs;

@@ -2,29 +2,29 @@ import { deepFreeze } from '../support/deep-freeze.ts';
 import type { Event } from './event.ts';
 
 /**
- * What travels on a channel, as JSON. Pods of two versions exchange these during a rollout, so fields are only ever
+ * A message on a channel, as JSON. Pods of two versions exchange messages during a rollout, so fields are only ever
  * added, and a message of an unknown version is skipped.
  */
 export interface Message {
   readonly v: 1;
   /** Topic. */
   readonly t: string;
-  /** Kafka's id of the topic: a topic that is made anew under the same name has another. Absent where it is not known. */
+  /** Kafka's id of the topic: a topic that is created again under the same name has another id. Absent: not known. */
   readonly id?: string;
   /** Partition. */
   readonly p: number;
   /** Offset. */
   readonly o: number;
-  /** Epoch in the log: an offset that is given again has a higher one, see logEpoch. Absent where it is not known. */
+  /** Epoch in the log: an offset that is assigned again has a higher epoch, see logEpoch. Absent: not known. */
   readonly e?: number;
   /** Kafka timestamp, ms. */
   readonly ts: number;
-  /** When a pod consumed it, ms. */
+  /** When a pod consumed the event, ms. */
   readonly in: number;
   /** Kafka key, as text. */
   readonly key: string | null;
   readonly event: Event;
-  /** W3C Trace Context of the span that has published it: only if its trace is sampled. */
+  /** W3C Trace Context of the span that published the event; only if its trace is sampled. */
   readonly traceparent?: string;
   readonly tracestate?: string;
   /** Epoch and sequence in the history of the topic, if the bus keeps one. */
@@ -49,13 +49,13 @@ export function decodeMessage(payload: Buffer | string): Message | undefined {
 /** Copies of smaller messages cost less to decode than to compare. */
 const REPEATED_BYTES = 1_024;
 
-/** Decodes a message once that comes on several channels: copies of an event come one behind the other. */
+/** Decodes a message on several channels only once: the copies of an event follow each other. */
 export class MessageDecoder {
   #payload: Buffer | string = '';
   #message: Message | undefined;
 
   /**
-   * @param freezes the event, which all who get the message share
+   * @param freezes whether the event is frozen, since all receivers of the message share it
    * @returns undefined if the payload is not a message of version 1
    */
   decode(payload: Buffer | string, freezes: boolean): Message | undefined {

@@ -1,21 +1,21 @@
 import type { LogPosition } from './log-position.ts';
 
-/** Where an event comes from in Kafka. */
+/** The record in Kafka that an event comes from. */
 export interface EventSource extends LogPosition {
-  /** Kafka's id of the topic, where it is known. */
+  /** Kafka's id of the topic; undefined: not known. */
   readonly topicId: string | undefined;
   readonly partition: number;
 }
 
-/** One message for one channel. Those of one event follow each other. */
+/** One message for one channel. The publications of one event follow each other. */
 export interface Publication {
   readonly channel: string;
   readonly payload: string;
-  /** Absent if the event comes from elsewhere. */
+  /** Absent if the event does not come from Kafka. */
   readonly source?: EventSource;
   /**
-   * In place of a message: hash of a Kafka key under which all that the topic's history holds is deleted. It goes to no
-   * channel, and takes effect in its order.
+   * Makes this a deletion, not a message: the hash of the Kafka key under which all messages in the topic's history are
+   * deleted. The deletion goes to no channel, and takes effect in its order.
    */
   readonly deletes?: string;
 }
@@ -23,8 +23,8 @@ export interface Publication {
 /** The publishing side of a bus. */
 export interface Publisher {
   /**
-   * Which of these channels may have subscribers, on any pod. A message published now on one that is left out would reach
-   * no subscriber. A bus that can't tell returns all of them.
+   * Which of these channels may have subscribers, on any pod. A message published now on one that is left out would
+   * reach no subscriber. A bus that can't tell returns all of them.
    *
    * @param topic that the channels belong to
    * @param channels each once
@@ -36,13 +36,13 @@ export interface Publisher {
    * Publishes in the order given, all in one go, and resolves when the bus has acknowledged each.
    *
    * @param topic that all channels of the batch belong to
-   * @throws PublishError that says which of them were not acknowledged
+   * @throws PublishError that lists the publications that were not acknowledged
    */
   publish(topic: string, batch: readonly Publication[]): Promise<void>;
 }
 
 export class PublishError extends Error {
-  /** Publications that were not acknowledged, in their order: some may have arrived all the same. The others have arrived. */
+  /** The publications that were not acknowledged, in their order: some may have arrived. All others have arrived. */
   readonly failed: readonly Publication[];
 
   constructor(failed: readonly Publication[], total: number, cause: unknown) {

@@ -2,12 +2,12 @@ import type { JsonValue } from './event.ts';
 import { DecodeError } from './decode-error.ts';
 
 /**
- * Objects and arrays within one another, the event itself included. Everything that walks an event later (freezing,
- * JSON.stringify, resolvers) recurses, so what is nested deeper is refused before it.
+ * Maximum levels of nested objects and arrays, the event itself included. Everything that walks an event later
+ * (freezing, JSON.stringify, resolvers) recurses, so an event that is nested deeper is refused before.
  */
 export const MAX_DEPTH = 200;
 
-/** For events whose keys stay as they come. @throws DecodeError for what the snake_case transform would refuse too */
+/** For events whose keys stay unchanged. @throws DecodeError for the same faults as the snake_case transform */
 export function checkKeys(value: JsonValue, depth = 1): void {
   if (typeof value !== 'object' || value === null) return;
   checkDepth(depth);
@@ -30,8 +30,8 @@ export function checkDepth(depth: number): void {
 }
 
 /**
- * The rule of secure-json-parse: `__proto__` never, `constructor` unless it holds a `prototype`. Deep merges in a
- * graph's own code are what these would harm.
+ * The rule of secure-json-parse: `__proto__` never, `constructor` unless it holds a `prototype`. These keys would harm
+ * deep merges in a graph's own code.
  */
 export function checkKey(key: string, child: JsonValue): void {
   if (key === '__proto__') throw new DecodeError('forbidden_key', 'expected no key __proto__, got one');

@@ -31,10 +31,9 @@ export class SnakeCase {
   }
 
   /**
-   * Arrays are changed in place, each object gives one new object. Of two keys that become the same, the later one
-   * wins.
+   * Changes arrays in place, and makes a new object of each object. If two keys become equal, the later one wins.
    *
-   * @param value what JSON.parse gave, owned by the caller
+   * @param value a result of JSON.parse, owned by the caller
    * @throws DecodeError `too_deep` or `forbidden_key`
    */
   transform<T extends JsonValue>(value: T): T {
@@ -42,7 +41,7 @@ export class SnakeCase {
   }
 
   /**
-   * The fields that `transform` would give one of these names, of the event itself, as they are.
+   * Returns the event's top-level fields that `transform` would give one of these names, with their values unchanged.
    *
    * @param names in snake_case
    */
@@ -93,14 +92,15 @@ const UNCHANGED = /^[a-z0-9_]*$/;
 const SEPARATORS = /[-.\s]/gu;
 
 /**
- * The last character of a word that another one follows: a small letter, a letter without case or a digit, before a capital; and
- * the last but one capital of a run that a small letter follows, unless that letter is the `s` of a plural (`userIDs`). It
- * looks ahead three characters at most, so it takes linear time for any key. Looking behind would take three times as long.
+ * The last character of a word before another word: a small letter, a letter without case or a digit, before a capital;
+ * and the last but one capital of a run before a small letter, unless this letter is the `s` of a plural (`userIDs`).
+ * The expression looks ahead at most three characters, so it takes linear time for any key. A lookbehind takes three
+ * times as long.
  */
 const WORD_END =
   /[\p{Ll}\p{Lo}\p{M}\p{Nd}](?=\p{Lu})|\p{Lu}(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?![\p{Ll}\p{Lo}\p{M}]))/gu;
 
-/** What a key of an event is called in the graph: `userIDs` → `user_ids`. See docs/reference/snake-case.md. */
+/** Returns the name of an event's key in the graph: `userIDs` → `user_ids`. Rules: docs/reference/snake-case.md. */
 export function snakeCase(key: string): string {
   if (UNCHANGED.test(key)) return key;
   return key.replace(SEPARATORS, '_').replace(WORD_END, '$&_').toLowerCase();

@@ -4,7 +4,7 @@ import type { DecodeError } from './decode-error.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
 
-/** Which event it is. Without Kafka the process counts the offsets itself. */
+/** Identifies an event. Without Kafka the process counts the offsets itself. */
 export interface EventPlace {
   readonly topic: string;
   readonly partition: number;
@@ -17,14 +17,14 @@ export interface TracedRecord extends EventPlace {
   readonly key: Buffer | null;
 }
 
-/** What a group of subscribers has asked for. The same object at each step of an event. */
+/** The subscription of a group of subscribers. All steps of an event have the same object. */
 export interface TracedGroup {
   /** The subscription field. */
   readonly field: string;
   readonly operation: { readonly name: string | undefined; readonly query: string };
   readonly variables: Readonly<Record<string, unknown>>;
   readonly channels: readonly string[];
-  /** Undefined: all events of its channels are for all of the group. */
+  /** Undefined: all events of the channels are for all subscribers of the group. */
   readonly filter?: TracedFilter | undefined;
 }
 
@@ -32,10 +32,10 @@ interface TracedFilter {
   compared?(event: Event, viewer: Json): Comparisons;
 }
 
-/** Why a record is no event for any subscription, though it is no dead letter either. */
+/** Why a record that is no dead letter is no event for any subscription either. */
 export type PassedOverReason = 'no_field' | 'tombstone' | 'too_old' | 'by_decode';
 
-/** A step in a process that consumes the event, or takes it by hand. */
+/** A step in a process that consumes the event, or gets it by hand, without Kafka. */
 export type IngestStep =
   | { readonly step: 'passed_over'; readonly record: TracedRecord; readonly reason: PassedOverReason }
   | { readonly step: 'undecodable'; readonly record: TracedRecord; readonly error: DecodeError }
@@ -44,13 +44,13 @@ export type IngestStep =
       readonly record: TracedRecord;
       /** Fields by which subscriptions pick events of the topic. */
       readonly keys: readonly string[];
-      /** Holds the values of these, as far as the event has them. Undefined: it was routed by its Kafka key, and not decoded. */
+      /** Holds the event's values of `keys`. Undefined: the record was routed by its Kafka key, and not decoded. */
       readonly event: Event | undefined;
       readonly channels: readonly string[];
     }
-  /** None of its channels has a subscriber in any process: it is not published. */
+  /** None of the event's channels has a subscriber in any process, so it is not published. */
   | { readonly step: 'unsubscribed'; readonly record: TracedRecord }
-  /** The bus has acknowledged it on all channels that have subscribers. */
+  /** The bus has acknowledged the event on all channels that have subscribers. */
   | { readonly step: 'published'; readonly record: EventPlace };
 
 /** The error as clients see it. */
@@ -64,55 +64,55 @@ interface GroupStep {
   readonly group: TracedGroup;
 }
 
-/** A step in a process that holds subscribers of the event. For a group: dispatched, executed and settled for all, ended. */
+/** A step in a process with subscribers of the event. In a group: dispatched, executed and settled for all, ended. */
 export type HubStep =
   /** The channel has carried the event before. */
   | { readonly step: 'duplicate'; readonly message: Message; readonly channel: string }
-  /** A throttle keeps it, until it is dispatched or superseded by a later event. */
+  /** A throttle holds the event until it is dispatched or superseded by a later event. */
   | ({
       readonly step: 'held';
-      /** All of the group. */
+      /** All subscribers of the group. */
       readonly subscribers: ReadonlySet<object>;
-      /** For whom it is held: the filter lets it through for them. */
+      /** Subscribers for which the event is held, since the filter lets it through for them. */
       readonly passing: ReadonlySet<object>;
     } & GroupStep)
-  /** A later event has come before it was dispatched, and is held for these in its place. */
+  /** A later event came before this one was dispatched, and is held in its place for these subscribers. */
   | ({
       readonly step: 'superseded';
       readonly subscribers: ReadonlySet<object>;
       readonly by: Message;
     } & GroupStep)
-  /** There is a throttle, and the filter lets the event through for no subscriber. */
+  /** The group has a throttle, and the filter lets the event through for no subscriber. */
   | ({ readonly step: 'filtered'; readonly subscribers: ReadonlySet<object> } & GroupStep)
   | ({
       readonly step: 'dispatched';
-      /** All of the group. */
+      /** All subscribers of the group. */
       readonly subscribers: ReadonlySet<object>;
-      /** For whom the filter lets the event through. */
+      /** Subscribers for which the filter lets the event through. */
       readonly passing: ReadonlySet<object>;
-      /** Whether a subscriber has MAX_WAITING_EVENTS waiting already, so that it skips this one. */
+      /** Whether a subscriber skips this event, as MAX_WAITING_EVENTS wait for the subscriber already. */
       readonly isSkippedFor: (subscriber: object) => boolean;
-      /** Whether it is for subscribers that have missed it. */
+      /** Whether the event is for subscribers that have missed it. */
       readonly isReplay: boolean;
     } & GroupStep)
   /** An execution is over. */
   | ({ readonly step: 'executed'; readonly errors: readonly TracedError[] | undefined } & GroupStep)
-  /** These get one result, of an execution or kept from an earlier one; but for those that have left. */
+  /** These subscribers, except any that have left, get one result: of an execution, or kept from an earlier one. */
   | ({
       readonly step: 'settled';
       readonly subscribers: ReadonlySet<object>;
-      /** Paths of what was read of the viewer: the viewers of these subscribers agree on it. */
+      /** Paths of the viewer that were read: the viewers of these subscribers have equal values there. */
       readonly reads: readonly string[];
     } & GroupStep)
   /** One more execution is needed, as viewers differ at this path. */
   | ({ readonly step: 'split'; readonly path: string } & GroupStep)
-  /** A result has been handed to the connections of these: at once, or when the results before it had come. */
+  /** A result has been handed to the connections of these subscribers: at once, or after the results before it. */
   | ({
       readonly step: 'delivered';
       readonly subscribers: Iterable<object>;
       readonly result: object;
     } & GroupStep)
-  /** The turn is over in which it was: sockets have been written to, but for those that are slow. */
+  /** The turn of the delivery is over: the result has been written to all sockets except slow ones. */
   | ({ readonly step: 'written'; readonly result: object } & GroupStep)
   | ({ readonly step: 'ended' } & GroupStep);
 
@@ -120,27 +120,27 @@ export type HubStep =
 export type SlowStep =
   /** A later result has taken the place of this one, which had been delivered. */
   | { readonly step: 'left_out'; readonly result: object; readonly subscriber: object }
-  /** The socket has taken all that there was for it. */
+  /** The socket has taken all data that waited for it. */
   | { readonly step: 'caught_up'; readonly sendQueue: object };
 
 /**
- * Is told of each step of each event. Where there is none a step costs one comparison: its arguments are not made. Sets
- * and objects are those of the caller: to be read within the call. Must not throw.
+ * Called with each step of each event. Without a tracer, a step costs one comparison, and its arguments are not made.
+ * Sets and objects belong to the caller, and are to be read within the call. Must not throw.
  */
 export type EventTracer = (step: IngestStep | HubStep | SlowStep) => void;
 
-/** Where the steps of events are told. */
+/** The receiver of the steps of events. */
 export interface TracedSteps {
-  /** Undefined while no one listens, as mostly: read for each step. */
+  /** Undefined while nothing listens, which is usual. To be read anew for each step. */
   readonly listener: EventTracer | undefined;
 }
 
-/** Tells the steps of events to those that listen at present. */
+/** Passes the steps of events to the present listeners. */
 export class EventTrace implements TracedSteps {
   readonly #listeners = new Set<EventTracer>();
   listener: EventTracer | undefined;
 
-  /** @returns ends it */
+  /** @returns a function that removes the listener */
   listen(listener: EventTracer): () => void {
     this.#listeners.add(listener);
     this.#changed();

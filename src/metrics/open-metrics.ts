@@ -1,8 +1,8 @@
 import { Registry, type Metric, type OpenMetricsContentType } from 'prom-client';
 
 /**
- * The metrics of a registry in OpenMetrics' text format, which has exemplars. From a copy: a registry that writes it names
- * its counters anew.
+ * Writes a registry's metrics in OpenMetrics' text format, which has exemplars. Writes them from a copy, as a registry
+ * that writes this format renames its counters.
  */
 export async function openMetrics(registry: Pick<Registry, 'getMetricsAsJSON'>): Promise<string> {
   const open = new Registry<OpenMetricsContentType>();

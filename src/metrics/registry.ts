@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric
 export class MetricsRegistry {
   readonly registry = new Registry();
   readonly #readers = new Map<object, () => void>();
-  /** Whether a histogram that may have exemplars has some. */
+  /** Whether the histograms that may have exemplars have them. */
   protected readonly hasExemplars: boolean;
 
   constructor(hasExemplars: boolean) {
@@ -16,12 +16,12 @@ export class MetricsRegistry {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Has a gauge set each time metrics are collected, rather than each time it changes. */
+  /** Sets a gauge each time metrics are collected, rather than each time its value changes. */
   onCollect(gauge: object, set: () => void): void {
     this.#readers.set(gauge, set);
   }
 
-  /** @param aggregator of several worker processes: how they would be combined; only those of `sum` are */
+  /** @param aggregator only `sum` combines the values of worker processes; other gauges get a label `worker` */
   protected gauge<Label extends string = never>(
     name: string,
     help: string,
@@ -51,7 +51,7 @@ export class MetricsRegistry {
 
   /**
    * @param buckets upper bounds, in seconds
-   * @param enableExemplars all observations are then objects
+   * @param enableExemplars whether all observations are objects, which may have exemplars
    */
   protected histogram<Label extends string = never>(
     name: string,
@@ -61,7 +61,7 @@ export class MetricsRegistry {
     enableExemplars = false,
   ): Histogram<Label> {
     const options = { name: `sluice_${name}`, help, buckets, labelNames, enableExemplars };
-    // Registered apart: prom-client wants a registry that writes exemplars at all times.
+    // Registered separately, as prom-client otherwise wants a registry that always writes exemplars.
     const histogram = new Histogram({ ...options, registers: [] });
     this.registry.registerMetric(histogram as Metric);
     return histogram;

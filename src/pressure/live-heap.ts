@@ -7,14 +7,14 @@ import {
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { collectGarbage } from './collect-garbage.ts';
 
-/** The young generation: V8 collects it often, and the limit is for the other spaces only. */
+/** The young generation, which V8 collects often, and the read-only space: the limit is for the other spaces only. */
 const YOUNG = new Set(['new_space', 'new_large_object_space', 'read_only_space']);
 
 const LIMIT_OPTION = /(?:^|\s)--max[-_]old[-_]space[-_]size=(\d+)(?=\s|$)/g;
 
 /**
- * What is alive in the heap, as far as it is known: what was used right after the last full garbage collection. Between
- * two of them garbage gathers, which in a healthy process may come to most of the limit.
+ * The live bytes of the heap, as far as known: the bytes in use right after the last full garbage collection. Between
+ * two collections garbage gathers, up to most of the limit even in a healthy process.
  */
 export class LiveHeap {
   /** Bytes at which the process ends. */
@@ -42,7 +42,7 @@ export class LiveHeap {
     return this.#live;
   }
 
-  /** Has all garbage collected. `live` is exact afterwards: the observer hears of a collection some turns later. */
+  /** Collects all garbage. `live` is exact at once, although the observer hears of a collection some turns later. */
   async collect(): Promise<void> {
     await collectGarbage();
     this.#measure();
@@ -64,7 +64,7 @@ function usedNow(): number {
     .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 }
 
-/** V8's own figure has the young generation in it, which is much where the limit is small. */
+/** V8's own figure includes the young generation, which is a large part of a small limit. */
 function heapLimit(): number {
   const options = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ');
   const given = [...options.matchAll(LIMIT_OPTION)].at(-1)?.[1];

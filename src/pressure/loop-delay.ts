@@ -2,10 +2,10 @@ import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 20;
 
-/** A turn may be so long before heartbeats and handshakes of others time out. */
+/** A turn may take this long before heartbeats and handshakes time out. */
 const LONGEST_MS = 1_000;
 
-/** Samples of which the shortest counts: a single pause is no pressure, one after the other for 2 seconds is. */
+/** The shortest of this many samples counts: a single pause is no pressure, one pause after the other for 2 s is. */
 const SAMPLES = 8;
 
 const NS_PER_MS = 1e6;
@@ -26,12 +26,12 @@ export class LoopDelay {
     this.#histogram.disable();
   }
 
-  /** The share of the longest delay that it may have. To be called once a sample. */
+  /** Returns the delay as a share of LONGEST_MS. To be called once a sample. */
   sample(): number {
     const { mean } = this.#histogram;
     this.#histogram.reset();
     const now = performance.now();
-    // A value takes two turns after a reset: without any, the loop has had one turn since the last sample, or a part of it.
+    // A value takes two turns after a reset. Without one, the loop has had at most one turn since the last sample.
     const turn = Number.isNaN(mean) ? now - this.#sampledAt : mean / NS_PER_MS;
     this.#sampledAt = now;
     const delay = Math.max(0, turn - RESOLUTION_MS);

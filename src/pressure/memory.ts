@@ -1,13 +1,13 @@
 import { totalmem } from 'node:os';
 
-/** Bytes that clients and events take at the least. */
+/** Minimum bytes for clients and events. */
 export const LEAST_ROOM = 32 * 2 ** 20;
 
 /**
- * What a process holds of the memory that it may use.
+ * The memory that a process holds, as a share of its limit.
  *
- * Resident memory would say too much for too long, as the C library keeps a part of what is freed. So there are two
- * figures: what V8 has taken, with the buffers outside of its heap and what the process held besides when it started; and
+ * Resident memory stays too high for too long, as the C library keeps a part of freed memory. So there are two figures:
+ * the memory of V8, with the buffers outside of its heap and the memory that the process held besides at its start; and
  * resident memory, to be shown.
  */
 export class Memory {
@@ -33,7 +33,7 @@ export class Memory {
   }
 
   /**
-   * Whether what the process holds, with little room, is too much for the limit.
+   * Tells whether the limit is too low for the bytes that the process holds and LEAST_ROOM.
    *
    * @param share of the limit from which on there is pressure
    * @returns bytes; undefined if there is room
@@ -50,7 +50,7 @@ export class Memory {
   }
 }
 
-/** The limit that the control group has, of version 1 or 2. Where it has none, Node.js says 0, undefined, or more than there is. */
+/** The limit of the control group, version 1 or 2. Without one, Node.js returns 0, undefined, or more than exists. */
 function limitOfContainer(): number {
   const constrained = process.constrainedMemory() as number | undefined;
   return constrained === undefined || constrained === 0 ? totalmem() : Math.min(constrained, totalmem());

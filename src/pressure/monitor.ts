@@ -21,7 +21,7 @@ interface MonitorOptions {
   readonly thresholds: Thresholds;
   /** Measures all sources. */
   readonly sample: () => Sample;
-  /** What has been released is known to be free only once it has been collected. */
+  /** Released memory is known to be free only once it has been collected. */
   readonly collectGarbage: () => Promise<void>;
   /** Closes some of the sockets for which most bytes wait. @returns how many */
   readonly shed: () => number;
@@ -30,7 +30,7 @@ interface MonitorOptions {
   readonly log: Log;
 }
 
-/** What `/debug/pressure` shows. */
+/** The answer of `/debug/pressure`. */
 interface PressureInspection {
   readonly level: Level;
   readonly pauses: boolean;
@@ -40,7 +40,7 @@ interface PressureInspection {
 
 const NONE: Sample = { heap: 0, memory: 0, resident: 0, waiting: 0, loop: 0 };
 
-/** Samples between two collections under pressure: doubled each time, as they cost, and from the first again once they may help. */
+/** Samples between collections under pressure: doubled each time, as they cost, but `first` once they may help. */
 const COLLECT_AFTER = { first: 4, longest: 128 };
 
 const MEANING: Readonly<Record<Level, string>> = {
@@ -50,7 +50,7 @@ const MEANING: Readonly<Record<Level, string>> = {
   3: 'pressure: sockets are shed, nothing is consumed, and new connections are refused',
 };
 
-/** Takes samples, and sees to it that the pod acts as the policy says. */
+/** Takes samples, and makes the pod act as the policy says. */
 export class PressureMonitor {
   readonly #options: MonitorOptions;
   #state = CALM_STATE;
@@ -118,7 +118,7 @@ export class PressureMonitor {
   }
 
   /**
-   * Sockets are shed only where it is not garbage that fills the memory, and some more only once those before are gone.
+   * Sheds sockets only if the memory is full without garbage, and more sockets only once the ones before are gone.
    *
    * @returns how many were shed
    */

@@ -1,6 +1,6 @@
 import type { Level } from './policy.ts';
 
-/** What the parts of a pod ask before they take on more. The pressure monitor says what the answer is. */
+/** The parts of a pod read the level before they take on more work. The pressure monitor sets it. */
 export class PressureLevel {
   #level: Level = 0;
   #pauses = false;
@@ -15,7 +15,7 @@ export class PressureLevel {
     return this.#level;
   }
 
-  /** Why the pod takes no new connections; undefined if it does. */
+  /** Why the pod takes no new connections; undefined if it takes them. */
   notReady(): string | undefined {
     return this.#level >= 1 ? `this pod is under pressure, level ${this.#level}` : undefined;
   }

@@ -6,8 +6,8 @@ interface Options {
 }
 
 /**
- * How long to wait before each further attempt: doubling up to a bound, and between half of it and all of it, so that
- * pods that failed together don't come back together.
+ * Waits before further attempts. Each wait is random, between half of a bound and all of it; the bound doubles up to a
+ * maximum. So pods that failed together don't come back together.
  */
 export class Backoff {
   readonly #options: Options;
@@ -18,7 +18,7 @@ export class Backoff {
     this.#next = options.firstMs;
   }
 
-  /** ms */
+  /** @returns the next wait, in ms */
   next(): number {
     const { maxMs, random } = this.#options;
     const wait = this.#next;

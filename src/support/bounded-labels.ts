@@ -1,7 +1,7 @@
-/** Most values that one label of a metric may take; a path of a viewer can hold data (`permissions.4711`). */
+/** Maximum number of values of a metric's label: a viewer's path can contain data (`permissions.4711`). */
 const MAX_VALUES = 100;
 
-/** Keeps the values of a metric's label few: past the bound all new ones are `other`. */
+/** Limits the number of values of a metric's label: at the maximum, all new values become `other`. */
 export class BoundedLabels {
   readonly #known = new Set<string>();
 

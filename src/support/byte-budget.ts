@@ -1,11 +1,11 @@
 import type { WorkOwner } from './fair-limiter.ts';
 import { LinkedQueue, type Place } from './linked-queue.ts';
 
-/** A part of the process that holds bytes: those of histories that are read, say. */
+/** Limits of one part of the process that holds bytes, such as the bytes of histories that are read. */
 export interface SourceBounds {
-  /** No other source takes these. */
+  /** Bytes that no other source can take. */
   readonly least: number;
-  /** What one owner may hold. Default: what there is. */
+  /** Maximum bytes of one owner. Default: the budget's total. */
   readonly mostOfOwner?: number;
 }
 
@@ -13,12 +13,12 @@ export interface SourceBounds {
 export interface Reservation {
   readonly bytes: number;
   /**
-   * Changes how many they are, now or not at all: less always fits.
+   * Changes the number of bytes, now or not at all. A lower number always fits.
    *
-   * @returns false if there is no room; then as many are reserved as before
+   * @returns false if there is no room; the number is then unchanged
    */
   resize(bytes: number): boolean;
-  /** Gives them back. Calling it again does nothing. */
+  /** Gives all bytes back. Another call does nothing. */
   release(): void;
 }
 
@@ -27,31 +27,31 @@ interface Waiting {
   readonly start: (reservation: Reservation) => void;
 }
 
-/** What one owner holds and waits for. */
+/** One owner's bytes and waiting reservations. */
 interface Share {
   readonly owner: WorkOwner;
   held: number;
   readonly waiting: LinkedQueue<Waiting>;
-  /** Undefined if it waits for nothing, or for what it holds itself. */
+  /** Undefined if nothing waits, or the owner must first give back bytes that it holds itself. */
   turn: Place<Share> | undefined;
 }
 
 /**
- * The bytes that a process may hold of what others send it, shared out between sources. They are reserved before they
- * are read, so that nothing grows within one turn of the event loop or one answer, where measuring memory comes too late.
+ * Limits the bytes of received data that a process holds, and divides them between sources. A source reserves bytes
+ * before it reads them: measuring memory would be too late within one turn of the event loop, or within one answer.
  *
  *     total ┬─ least of source a
  *           ├─ least of source b
- *           └─ the rest: of those that hold more than their least
+ *           └─ the rest: for sources that hold more than their least
  *
- * What fits into a source's least gets its turn once the source has given back what it holds, whatever the others hold.
- * So work that has reserved must not wait for another reservation before it releases the first.
+ * A reservation that fits into its source's least waits for releases of the same source only, however much other
+ * sources hold. So work that holds a reservation must not wait for another reservation before it releases the first.
  */
 export class ByteBudget {
   readonly #total: number;
   readonly #sources: ByteSource[] = [];
   #leasts = 0;
-  /** What sources hold beyond their least, together. */
+  /** Bytes that all sources together hold beyond their leasts. */
   #beyond = 0;
 
   constructor(total: number) {
@@ -71,27 +71,27 @@ export class ByteBudget {
     return source;
   }
 
-  /** @returns false if a source may not hold as much */
+  /** @returns false if the budget has no room for the change of one source */
   #move(least: number, before: number, after: number): boolean {
     const more = Math.max(0, after - least) - Math.max(0, before - least);
     if (more > this.#total - this.#leasts - this.#beyond) return false;
     this.#beyond += more;
-    // What one gives back of the rest, another may wait for.
+    // Another source may wait for bytes of the rest that this source gives back.
     if (more < 0) for (const source of this.#sources) source.serve();
     return true;
   }
 }
 
-/** A source that has a budget to itself. */
+/** Makes a source with a budget of its own. */
 export function ownBytes(bytes: number): ByteSource {
   return new ByteBudget(bytes).source({ least: bytes });
 }
 
 /** One source of a budget. Owners that wait take turns, one reservation each. */
 export class ByteSource {
-  /** What an owner may hold. */
+  /** Maximum bytes of one owner. */
   readonly mostOfOwner: number;
-  /** What may be waited for. */
+  /** Maximum bytes of one call of `reserve`. */
   readonly most: number;
   readonly #move: (before: number, after: number) => boolean;
   /** Owners that hold bytes, or wait for them. */
@@ -101,7 +101,7 @@ export class ByteSource {
   #waiting = 0;
   #serving = false;
 
-  /** @param move says whether the source may hold `after` where it holds `before`, and notes it if so */
+  /** @param move tells whether the source may hold `after` bytes instead of `before`, and if so notes the change */
   constructor(
     { least, mostOfOwner }: Required<SourceBounds>,
     move: (before: number, after: number) => boolean,
@@ -121,12 +121,12 @@ export class ByteSource {
     return this.#waiting;
   }
 
-  /** A reservation of no bytes yet. */
+  /** Makes a reservation of no bytes, which can grow. */
   empty(owner: WorkOwner): Reservation {
     return this.#reservation(owner, 0);
   }
 
-  /** Reserves now or not at all: undefined if there is no room, or others wait for it. */
+  /** Reserves now or not at all. @returns undefined if there is no room, or earlier reservations wait for room */
   tryReserve(bytes: number, owner: WorkOwner): Reservation | undefined {
     const isFree = this.#turns.size === 0 && !this.#shares.get(owner)?.waiting.size;
     return isFree && this.#grow(owner, bytes) ? this.#reservation(owner, bytes) : undefined;
@@ -136,7 +136,7 @@ export class ByteSource {
    * Reserves once there is room.
    *
    * @param bytes at most `most`
-   * @throws the signal's reason if it aborts first; RangeError if it is more than may be waited for
+   * @throws the signal's reason if the signal aborts first; RangeError if `bytes` is more than `most`
    */
   async reserve(bytes: number, owner: WorkOwner, signal?: AbortSignal): Promise<Reservation> {
     if (bytes > this.most) throw new RangeError(`expected at most ${this.most} bytes, got ${bytes}`);
@@ -164,7 +164,7 @@ export class ByteSource {
     });
   }
 
-  /** Starts those that wait and have room now. The budget calls it too, where another source has given back. */
+  /** Starts waiting reservations that have room now. The budget calls this too, when a source has given bytes back. */
   serve(): void {
     if (this.#serving) return;
     this.#serving = true;
@@ -175,13 +175,13 @@ export class ByteSource {
     }
   }
 
-  /** @returns false if nothing waits for its turn, or the first has no room */
+  /** @returns false if no owner waits for its turn, or the first reservation has no room */
   #startNext(): boolean {
     const share = this.#turns.first;
     const next = share?.waiting.first;
     if (share === undefined || next === undefined) return false;
     const mayStart = this.#grow(share.owner, next.bytes);
-    // The owner's own share may have been used up since, which holds nobody else up.
+    // If the owner has meanwhile reached its own limit, it leaves the turns, and other owners do not wait for it.
     if (!mayStart && this.#hasRoom(share, next.bytes)) return false;
     this.#leaveTurns(share);
     if (mayStart) {
@@ -211,11 +211,11 @@ export class ByteSource {
     };
   }
 
-  /** @returns false if neither the owner nor the source may hold as much: then nothing has changed */
+  /** @returns false if the owner or the source may not hold as much; nothing has then changed */
   #grow(owner: WorkOwner, bytes: number): boolean {
     const share = this.#shareOf(owner);
     const before = this.#held;
-    // Noted first: the budget may serve others within the call.
+    // The numbers change first, since the budget may serve other owners within the call.
     this.#held += bytes;
     share.held += bytes;
     const fits = share.held <= this.mostOfOwner && this.#move(before, this.#held);
@@ -227,7 +227,7 @@ export class ByteSource {
     return fits;
   }
 
-  /** The owner holds less, or waits for less. */
+  /** Called when the owner holds fewer bytes, or waits for fewer. */
   #changed(share: Share): void {
     if (share.waiting.size === 0) this.#leaveTurns(share);
     this.#queue(share);
@@ -235,7 +235,7 @@ export class ByteSource {
     this.serve();
   }
 
-  /** Has an owner take its turn, unless it waits for nothing but what it holds itself. */
+  /** Queues an owner for a turn, unless it must first give back bytes that it holds itself. */
   #queue(share: Share): void {
     const next = share.waiting.first;
     if (next === undefined || share.turn !== undefined) return;

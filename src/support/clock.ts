@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time and randomness, passed in so that tests can hold them. */
+/** Time and randomness, passed in so that tests can control them. */
 export interface Clock {
   /** ms since 1970 */
   now(): number;
@@ -10,9 +10,9 @@ export interface Clock {
   random(): number;
 }
 
-/** Timers that do not keep the process alive, passed in so that tests can hold them. */
+/** Timers that do not keep the process alive, passed in so that tests can control them. */
 export interface Timers {
-  /** Calls back once, after that many ms. @returns what prevents it */
+  /** Calls back once, after that many ms. @returns a function that prevents the call */
   after(ms: number, callback: () => void): () => void;
 }
 

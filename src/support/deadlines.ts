@@ -1,15 +1,15 @@
 /**
- * Deadlines that are all equally far ahead, with one timer for all of them: a connection would hold a timer of its own
- * for as long as it lives.
+ * Deadlines that all have the same duration, with one timer for all of them. A timer for each connection would take
+ * memory for as long as the connection lives.
  */
 export class Deadlines<Subject> {
   readonly #afterMs: number;
   readonly #expire: (subject: Subject) => void;
-  /** In the order in which they come. */
+  /** Deadlines in their order, in ms of `performance.now()`. */
   readonly #due = new Map<Subject, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param afterMs 0: there are none */
+  /** @param afterMs 0: there are no deadlines */
   constructor(afterMs: number, expire: (subject: Subject) => void) {
     this.#afterMs = afterMs;
     this.#expire = expire;
@@ -21,14 +21,14 @@ export class Deadlines<Subject> {
     this.#timer ??= this.#wait(this.#afterMs);
   }
 
-  /** The deadline is met, or no longer needed. */
+  /** Ends a deadline that is met or no longer needed. */
   end(subject: Subject): void {
     if (!this.#due.delete(subject) || this.#due.size > 0) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Ends the deadlines of those that have had one for longer than this, as if they were over. @param ms at most `afterMs` */
+  /** Lets deadlines expire that began more than `ms` ago. @param ms at most `afterMs` */
   expireAfter(ms: number): void {
     const now = performance.now();
     for (const [subject, due] of this.#due) {

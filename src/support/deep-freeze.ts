@@ -1,4 +1,4 @@
-/** Freezes a JSON value and all that it holds: executions share it, and one must not change what the next one sees. */
+/** Freezes a JSON value and all values in it: executions share the value, and none may change it for the next one. */
 export function deepFreeze(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   Object.freeze(value);

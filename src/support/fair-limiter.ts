@@ -1,9 +1,9 @@
 import { LinkedQueue, type Place } from './linked-queue.ts';
 
-/** Work that has waited is started for about so long in one turn of the event loop: it may be synchronous. */
+/** Time for starting waiting work in one turn of the event loop, as the work may be synchronous. */
 const TURN_MS = 10;
 
-/** Whose work it is: the key of a client, else its connection. */
+/** The owner of work: the key of a client, or else the client's connection. */
 export type WorkOwner = object | string;
 
 /** The work of one owner. */
@@ -16,22 +16,22 @@ interface Share {
 }
 
 /**
- * Lets at most so many pieces of work run at once, and shares the places out between owners: the clients that the work is
- * done for, however many connections they have, or the connections of those that are not known.
+ * Limits how many pieces of work run at once, and divides the places between owners. An owner is the client that the
+ * work is done for, however many connections the client has, or the connection of an unknown client.
  *
- * - An owner may take a place as long as it has fewer than are free. So a single one gets half of all, two get a third
- *   each, and one that comes later finds a place free, however much work the others have waiting.
- * - Work that waits is started in the order in which its owner has brought it, one piece of each owner in turn.
+ * - An owner may take a place while it has fewer places than are free. So a single owner gets half of all places, two
+ *   get a third each, and a later owner finds a free place, however much work of the other owners waits.
+ * - Waiting work of one owner starts in its order. Owners take turns, with one piece of work each.
  *
  *     #turns ──► ann ──► bob ──► cai        owners with work that waits
  *                 │       │       └ c1
  *                 │       └ b1
  *                 └ a1, a2, a3, …           a release starts a1, then b1, c1, a2
  *
- * Starting, releasing and leaving take the same time however much waits. An owner that has too many places is passed
- * over in its turn: there are never more of these than places.
+ * Starting, releasing and leaving take the same time, however much work waits. An owner that has too many places is
+ * passed over in its turn; there are never more of these owners than places.
  *
- * Own code: see Limiter. p-queue and bottleneck have priorities and groups, but no turns between groups within one bound.
+ * Own code, as Limiter: p-queue and bottleneck have priorities and groups, but no turns of groups within one limit.
  */
 export class FairLimiter {
   readonly #maxRunning: number;
@@ -42,7 +42,7 @@ export class FairLimiter {
   #running = 0;
   #waiting = 0;
   #starting = false;
-  /** The next turn of the event loop starts what may start. */
+  /** Whether the next turn of the event loop starts waiting work. */
   #goesOn = false;
 
   /** @param now ms, of a monotonic clock */
@@ -71,9 +71,9 @@ export class FairLimiter {
   }
 
   /**
-   * Calls `start` now, or when it is the owner's turn. It takes a place with `take` if its work turns out to need one.
+   * Calls `start` now, or in the owner's turn. `start` takes a place with `take` if its work turns out to need one.
    *
-   * @returns undefined if it has been called; else how the work leaves, which it may do until `start` is called
+   * @returns undefined if `start` has been called; else a function that withdraws the work until `start` is called
    */
   whenFree(owner: WorkOwner, start: () => void): (() => void) | undefined {
     if (this.#mayStart(this.#shares.get(owner)) && !this.holds(owner)) {
@@ -83,7 +83,7 @@ export class FairLimiter {
     return this.#wait(owner, start);
   }
 
-  /** Calls `start` when it is the owner's turn, and not within this call; else as `whenFree`. */
+  /** Calls `start` in the owner's turn, but never within this call. @returns a function that withdraws the work */
   later(owner: WorkOwner, start: () => void): () => void {
     if (!this.#goesOn) this.#goOnLater();
     return this.#wait(owner, start);
@@ -103,7 +103,7 @@ export class FairLimiter {
     this.#running += 1;
   }
 
-  /** Gives back a place that the owner has taken, and starts what may start: more than one, where that takes no place. */
+  /** Gives back a place of the owner, and starts waiting work: several pieces, if they take no places. */
   release(owner: WorkOwner): void {
     const share = this.#shares.get(owner);
     if (share === undefined) throw new Error('expected an owner that has taken a place, got another');
@@ -136,13 +136,13 @@ export class FairLimiter {
     this.#closeIfIdle(share);
   }
 
-  /** Work that is started may release its place at once: then the loop that has started it goes on. */
+  /** Started work may release its place at once: the loop that has started the work then goes on. */
   #startWaiting(): void {
     if (this.#starting || this.#goesOn) return;
     this.#starting = true;
     const until = this.#now() + TURN_MS;
     try {
-      // Once all owners have been passed over, none of them may have another place.
+      // Ends when all owners have been passed over: none of them may take another place.
       for (let passedOver = 0; passedOver < this.#turns.size;) {
         if (this.#startNext()) passedOver = 0;
         else passedOver += 1;

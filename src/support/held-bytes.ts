@@ -1,28 +1,28 @@
 import type { ByteSource, Reservation } from './byte-budget.ts';
 
 /**
- * What many hold together of one source, each for as long as it likes: the messages of throttles, say. Where there is no
- * room, the one that has held for longest is told to let go, then the next.
+ * Bytes of one source that many holders hold together, without a time limit, such as the messages of throttles. When
+ * there is no room, the holder that has held bytes for longest has to let go, then the next one.
  */
 export class HeldBytes<Holder extends object> {
   readonly #letGo: (holder: Holder) => void;
   readonly #reserved: Reservation;
-  /** In the order in which they have begun to hold. */
+  /** Bytes by holder, in the order in which the holders began to hold bytes. */
   readonly #held = new Map<Holder, number>();
   #total = 0;
 
-  /** @param letGo has a holder hold no more, in this call */
+  /** @param letGo makes a holder give back all its bytes within the call */
   constructor(source: ByteSource, letGo: (holder: Holder) => void) {
     this.#letGo = letGo;
     this.#reserved = source.empty(this);
   }
 
-  /** Bytes that all hold together. */
+  /** Bytes of all holders together. */
   get total(): number {
     return this.#total;
   }
 
-  /** @param bytes negative for what is not held any more */
+  /** @param bytes negative if the holder has given bytes back */
   grow(holder: Holder, bytes: number): void {
     this.set(holder, (this.#held.get(holder) ?? 0) + bytes);
   }
@@ -41,7 +41,7 @@ export class HeldBytes<Holder extends object> {
     return bytes > before;
   }
 
-  /** Has as many let go as it takes until the rest fits. */
+  /** Makes one holder after the other let go until the rest fits. */
   limit(): void {
     for (const holder of this.#held.keys()) {
       if (this.#reserved.resize(this.#total)) return;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /**
- * A value that many connections share is looked up often and stays; keeping more values of one connection each is
- * waste.
+ * A value that many connections share is looked up often, and stays; it is of no use to keep more values of single
+ * connections.
  */
 const MAX_KNOWN = 512;
 
-/** Returns one object for equal values, as long as it is in use and among the MAX_KNOWN looked up last. */
+/** Returns one object for equal values, as long as the object is in use and among the MAX_KNOWN looked up last. */
 export class Interned<Value extends object> {
   /** By a hash of the JSON text: the text itself may contain a token, and must not outlive its connection. */
   readonly #known = new LRUCache<string, WeakRef<Value>>({ max: MAX_KNOWN });

@@ -3,12 +3,12 @@ const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set(Buffer.from('[{'));
 const CLOSING: ReadonlySet<number> = new Set(Buffer.from(']}'));
 
-/** What is nested deeper overflows the stack where it is written again, or walked over. */
+/** Values that are nested deeper overflow the stack of code that serialises or walks them. */
 export const MAX_NESTING = 500;
 
-/** Whether lists and objects of a JSON text, which may be faulty, lie in each other more than `most` deep. */
+/** Whether lists and objects of a JSON text, which may be malformed, are nested more than `most` levels deep. */
 export function isNestedDeeper(json: Buffer, most: number): boolean {
-  // So many have to begin, and most texts are shorter.
+  // Each level takes at least a byte, and most texts are shorter.
   if (json.length <= most) return false;
   let depth = 0;
   let isText = false;

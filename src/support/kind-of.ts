@@ -1,4 +1,4 @@
-/** What a value of JSON is, for errors: not the value, which may be of any size and depth. */
+/** The kind of a JSON value, for errors, which must not contain the value: it may have any size and depth. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

@@ -3,8 +3,8 @@ import { Top } from './top.ts';
 const descending = (one: number, other: number): number => other - one;
 
 /**
- * The largest of many, the largest first. Costs no more than sorting a few at a time, and holds twice of what is asked
- * for at most.
+ * Returns the `count` largest items, the largest first. Sorts only a few items at a time, and holds at most twice
+ * `count` of them.
  */
 export function largest<T>(items: Iterable<T>, count: number, sizeOf: (item: T) => number): T[] {
   const top = new Top<T, number>(count, descending);

@@ -1,10 +1,10 @@
 import { LinkedQueue } from './linked-queue.ts';
 
 /**
- * Lets at most so many pieces of work run at once, and at most so many wait for their turn, first come, first served.
+ * Limits how many pieces of work run at once, and how many wait for their turn, first come, first served.
  *
- * Own code: undici's pool queues without bound; neither it nor cockatiel's bulkhead or p-limit lets work that waits
- * leave before its turn, nor starts work without a promise.
+ * Own code: undici's pool queues without bound. Neither this pool nor cockatiel's bulkhead or p-limit lets waiting work
+ * leave before its turn, or starts work without a promise.
  */
 export class Limiter {
   readonly #maxRunning: number;
@@ -20,7 +20,7 @@ export class Limiter {
   /**
    * Waits for a place and takes it.
    *
-   * @returns false if as many wait already as may, or if the signal aborted first; if true, `release` must follow
+   * @returns false if the queue is full, or if the signal aborted first; if true, `release` must follow
    */
   enter(signal: AbortSignal): boolean | Promise<boolean> {
     if (this.#running < this.#maxRunning) {

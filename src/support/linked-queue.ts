@@ -8,8 +8,8 @@ interface Link<Value> {
 export type Place<Value> = Readonly<Link<Value>>;
 
 /**
- * First in, first out, and values may leave before their turn. Every operation takes the same time however many wait:
- * taking the first key of a Set walks over all that have been deleted before it.
+ * A first-in, first-out queue whose values may leave before their turn. Every operation takes the same time, however
+ * many values wait; to take the first key of a Set walks over all keys that were deleted before it.
  *
  *     #first ──► place ⇄ place ⇄ place ◄── #last
  */
@@ -22,7 +22,7 @@ export class LinkedQueue<Value> {
     return this.#size;
   }
 
-  /** Stays; undefined if there is none. */
+  /** The first value, which stays in the queue; undefined if the queue is empty. */
   get first(): Value | undefined {
     return this.#first?.value;
   }
@@ -36,7 +36,7 @@ export class LinkedQueue<Value> {
     return link;
   }
 
-  /** Takes the first value out; undefined if there is none. */
+  /** Takes the first value out; undefined if the queue is empty. */
   shift(): Value | undefined {
     const first = this.#first;
     if (first !== undefined) this.remove(first);

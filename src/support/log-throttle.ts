@@ -1,5 +1,5 @@
 export interface LogBound {
-  /** Most lines in one period. */
+  /** Maximum lines in one period. */
   readonly lines: number;
   readonly periodMs: number;
   /** ms */
@@ -17,7 +17,7 @@ export class LogThrottle {
     this.#bound = bound;
   }
 
-  /** @returns how many lines were suppressed in the periods before; undefined if this one is to be suppressed too */
+  /** @returns the number of lines suppressed in the period before; undefined if this line is to be suppressed too */
   admit(): number | undefined {
     const { lines, periodMs, now } = this.#bound;
     const time = now();

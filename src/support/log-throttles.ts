@@ -1,6 +1,6 @@
 import { LogThrottle, type LogBound } from './log-throttle.ts';
 
-/** Bounds how many lines each of several things may log. The caller bounds how many things there are. */
+/** Limits how many lines each key may log. The caller limits the number of keys. */
 export class LogThrottles<Key> {
   readonly #bound: LogBound;
   readonly #throttles = new Map<Key, LogThrottle>();
@@ -9,7 +9,7 @@ export class LogThrottles<Key> {
     this.#bound = bound;
   }
 
-  /** @returns see `LogThrottle.admit` */
+  /** @returns the same as `LogThrottle.admit` */
   admit(key: Key): number | undefined {
     let throttle = this.#throttles.get(key);
     if (throttle === undefined) {

@@ -1,4 +1,4 @@
-/** Lets so much be taken in a second, and a second's worth at once by what has been quiet: a token bucket. */
+/** A token bucket: limits the amount taken per second; after a quiet time, a second's worth may be taken at once. */
 export class Rate {
   readonly #perSecond: number;
   readonly #now: () => number;

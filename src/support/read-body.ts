@@ -1,4 +1,4 @@
-/** The text of a response. @throws if it is longer */
+/** Reads the text of a response. @throws if the text is longer than `maxBytes` */
 export async function readBody({ body }: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** Why the gateway refuses a connection, or one operation of it, most often for a cap: values of a metric's label. */
+/** Reasons why the gateway refuses a connection or an operation, most often caps: values of a metric's label. */
 export const REFUSALS = [
   'connections',
   'connections_of_address',

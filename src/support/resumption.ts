@@ -1,12 +1,12 @@
-/** Goes on, or fails with the reason why it is not to. */
+/** Continues an execution, or makes it fail with the reason of its abort. */
 type GoOn = (aborted: Error | undefined) => void;
 
-/** The resumptions, by the contexts of their executions: resolvers know nothing else of these. */
+/** Resumptions by the context of the execution: resolvers know nothing else of their execution. */
 const RESUMPTIONS = new WeakMap<object, Resumption>();
 
 /**
- * Has an execution go on in its client's turn of the event loop, each time that what its resolvers wait for is there: many
- * executions may wait for the same. What comes while it waits for its turn goes on with it, so that loaders get batches.
+ * Continues an execution in its client's turn of the event loop each time that a resolver's promise is fulfilled: many
+ * executions may wait for one promise. Promises fulfilled before the turn go on together, so that loaders get batches.
  */
 export class Resumption {
   readonly #inTurn: (job: () => void) => void;
@@ -37,7 +37,7 @@ export class Resumption {
     else this.#goOn();
   }
 
-  /** What waits, and what comes, fails at once. */
+  /** Makes all waiting and later promises fail at once. */
   abort(reason: Error): void {
     this.#aborted = reason;
     this.#goOn();
@@ -50,7 +50,7 @@ export class Resumption {
   }
 }
 
-/** A promise of a resolver. Its execution goes on in a turn, and within that turn, so that what it takes is counted. */
+/** A resolver's promise. The execution goes on within a turn, so that the turn counts the time that it takes. */
 export class Resumed implements PromiseLike<unknown> {
   readonly #promise: Promise<unknown>;
   readonly #resumption: Resumption;

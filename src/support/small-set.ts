@@ -1,4 +1,4 @@
-/** A set of strings that is mostly empty or of one, and makes a Set only beyond: that would take 200 bytes. */
+/** A set that mostly holds no string or one. Only a second string makes it create a Set, which takes 200 bytes. */
 export class SmallSet {
   #strings: string | Set<string> | undefined;
 

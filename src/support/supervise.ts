@@ -2,7 +2,7 @@ import { Backoff } from './backoff.ts';
 import type { Clock } from './clock.ts';
 
 interface Options {
-  /** Runs until it ends. Throws, or resolves with what ended it; with undefined if it could not begin yet. */
+  /** Rejects, or resolves with the reason why the run ended; resolves with undefined if the run could not begin yet. */
   readonly run: () => Promise<unknown>;
   readonly onCrash: (error: unknown, waitMs: number) => void;
   readonly clock: Clock;
@@ -14,7 +14,7 @@ const WAIT = { firstMs: 500, maxMs: 15_000 };
 /** A run as long as this counts as a success: the next wait is a short one again. */
 const SUCCESS_MS = 60_000;
 
-/** Runs again and again until it is stopped, waiting longer each time. */
+/** Calls `run` again and again until the signal aborts, with a longer wait each time. */
 export async function supervise({ run, onCrash, clock, stopping }: Options): Promise<void> {
   const backoff = new Backoff({ ...WAIT, random: clock.random });
   while (!stopping.aborted) {

@@ -10,7 +10,7 @@ export class Sweeper {
     this.#sweep = sweep;
   }
 
-  /** There is something to sweep. */
+  /** Called when there is something to sweep. */
   begin(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Top } from './top.ts';
 
-/** What a row is sorted by; undefined comes last. */
+/** The value by which a row is sorted; undefined comes last. */
 type Key = string | number | undefined;
 
 export interface TableQuery {
   /** One of the table's columns. */
   readonly sort: string;
   readonly descending: boolean;
-  /** Most rows. */
+  /** Maximum number of rows. */
   readonly limit: number;
-  /** Rows whose text has it in it, in any case; empty: all. */
+  /** Lists only rows whose text contains this, in upper or lower case; empty: all rows. */
   readonly search: string;
 }
 
@@ -19,36 +19,36 @@ export interface Listing {
   readonly count: number;
   /** The number of items that fit the search. */
   readonly matching: number;
-  /** The first of these. */
+  /** The first of the matching items. */
   readonly rows: readonly object[];
 }
 
 interface TableOptions<Item> {
   readonly size: () => number;
-  /** Items may come and go while they are looked at. */
+  /** Items may be added and removed during the iteration. */
   readonly items: () => Iterable<Item>;
   /** The columns that rows can be sorted by. Called for each item, so they must be cheap. */
   readonly columns: Readonly<Record<string, (item: Item) => Key>>;
-  /** What is searched. */
+  /** The text that is searched. */
   readonly text: (item: Item) => string;
-  /** Called for the items that are listed. */
+  /** Called only for items that are listed. */
   readonly row: (item: Item) => object;
   /** How much the key of an item takes to compute; default: 1. */
   readonly work?: (item: Item) => number;
 }
 
-/** Looked at in one turn of the event loop, less than a millisecond. */
+/** Keys computed in one turn of the event loop, in less than a millisecond. */
 const WORK_PER_TURN = 2_000;
 
-/** Searching so many characters is as much work as the key of an item. */
+/** To search this many characters is as much work as to compute the key of an item. */
 const CHARACTERS = 100;
 
 /** The part of one item's text that is searched, in characters. */
 const MAX_SEARCHED = 2_000;
 
 /**
- * Many living things as rows: the first few in the order of a column. There may be hundreds of thousands, so they are
- * looked at a few in each turn of the event loop, and a row is made of none but those that are listed.
+ * Lists the first of many live items, in the order of a column. There may be hundreds of thousands of items, so each
+ * turn of the event loop looks at a few of them, and only listed items become rows.
  */
 export class Table<Item> {
   readonly #options: TableOptions<Item>;
@@ -78,7 +78,7 @@ export class Table<Item> {
     const top = new Top<Item, Key>(query.limit, query.descending ? descending : ascending);
     let [looked, matching, spent] = [0, 0, 0];
     for (const item of items()) {
-      // Items that have come meanwhile may never end.
+      // Items that are added meanwhile could make the loop endless.
       if (looked === count) break;
       looked += 1;
       spent += work(item);

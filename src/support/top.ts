@@ -1,4 +1,4 @@
-/** Before another: negative; behind it: positive. */
+/** @returns negative if `one` comes before `other`; positive if `one` comes behind `other` */
 export type Order<Key> = (one: Key, other: Key) => number;
 
 interface Entry<T, Key> {
@@ -7,14 +7,14 @@ interface Entry<T, Key> {
 }
 
 /**
- * The first few of many in an order, by keys that are given once: those of living things may change meanwhile. Holds
- * twice of what is asked for at most.
+ * Finds the first few of many items in an order. The caller gives each key once, as keys of live items may change
+ * meanwhile. Holds at most twice as many items as asked for.
  */
 export class Top<T, Key> {
   readonly #count: number;
   readonly #order: (one: Entry<T, Key>, other: Entry<T, Key>) => number;
   #kept: Entry<T, Key>[] = [];
-  /** The last that is among the first so far; undefined: there are fewer. */
+  /** An item that does not come before this one is not kept. Undefined until a cut has left `#count` items. */
   #last: Entry<T, Key> | undefined;
 
   constructor(count: number, order: Order<Key>) {
@@ -28,7 +28,7 @@ export class Top<T, Key> {
     if (this.#kept.push(entry) >= 2 * this.#count) this.#cut();
   }
 
-  /** In order; those with equal keys as they were added. */
+  /** The first items in order; items with equal keys stay in the order in which they were added. */
   get items(): T[] {
     this.#cut();
     return this.#kept.map(({ item }) => item);

@@ -2,36 +2,36 @@ import { LinkedQueue, type Place } from './linked-queue.ts';
 
 /** A share of the event loop. */
 export interface LoopShare {
-  /** ms of the event loop in a second; if it is left out, as many as any other. */
+  /** ms of the event loop in a second. Default: that of `Turns`. */
   readonly msPerSecond?: number;
-  /** Once it has been quiet, it is worth so many ms at once; if it is left out, as any other. */
+  /** After a quiet time, the share of this many ms may be taken at once. Default: BURST_MS. */
   readonly burstMs?: number;
-  /** When it is worth nothing any more, in ms of a monotonic clock; 0 at first. Turns alone sets it. */
+  /** The share is spent up to this time, in ms of a monotonic clock; 0 at first. Only Turns sets it. */
   spentUntil: number;
 }
 
-/** One that hands over jobs: a connection, say. */
+/** An owner of jobs, such as a connection. */
 export interface TurnTaker extends LoopShare {
-  /** One that it has in common with others, beside its own: that of its address. */
+  /** A share that the owner has in common with other owners, beside its own: that of its address. */
   readonly commonShare?: LoopShare | undefined;
-  /** A job of it has to wait: it is to hand over no more, for now. */
+  /** Called when a job has to wait: the owner should hand over no more jobs for now. */
   hold(): void;
-  /** All jobs that waited have run. */
+  /** Called when no job waits any more: all jobs have run, or were dropped. */
   resume(): void;
-  /** More jobs wait than may; this one is dropped. */
+  /** Called when a job is dropped, as the maximum number of jobs waits. */
   overrun(): void;
 }
 
 /**
  * Runs at once.
  *
- * @returns the least part of its owner's share that it takes, in seconds
+ * @returns seconds of the owner's share that the job takes at least
  */
 export type Job = () => number;
 
 /** The turns of one owner. */
 export interface OwnTurns {
-  /** Runs the job in a turn of the owner's: see `Turns`. */
+  /** Runs the job in a turn of the owner, as `Turns` describes. */
   run(job: () => void): void;
   charge(ms: number): void;
   countUnmeasured(): void;
@@ -45,29 +45,29 @@ interface TurnsOptions {
 }
 
 /**
- * All jobs together take about so long in one turn of the event loop, so that timers and other sockets have theirs: an
- * event takes several turns from Kafka to the sockets.
+ * Time for all jobs together in one turn of the event loop. Timers and other sockets need turns too: an event takes
+ * several turns from Kafka to the sockets.
  */
 const TURN_MS = 5;
-/** A job counts as so much more of a turn if much may follow it: four of them end one. */
+/** Added to the time of a job that is followed by unmeasured work: four of these jobs end a turn. */
 const UNMEASURED_MS = TURN_MS / 4;
 /**
- * An owner whose turn it is runs jobs until they have taken so long: where others have jobs of 10 ms, one with quick ones would
- * wait for all of them before each, and have ever more that wait.
+ * In its turn, an owner runs jobs until they have taken this long. With one job a turn, an owner of quick jobs would
+ * wait for the 10 ms jobs of other owners before each of its own, and its queue would grow.
  */
 const QUICK_MS = 1;
-/** What an owner that has been quiet may take at once: its share of so many ms. */
+/** After a quiet time, an owner may take its share of this many ms at once. */
 const BURST_MS = 5_000;
-/** Owners past their share are looked at so often, so that few timers are made. */
+/** Naps of owners past their share are multiples of this, so that few timers are made. */
 const NAP_MS = 50;
 
 /**
- * Bounds what each owner of jobs takes of the event loop. A job runs at once while the turn of the loop has room and
- * its owner has not spent its share; else it waits, and owners with jobs that wait take turns, one job each, or several quick ones:
+ * Limits how much of the event loop each owner of jobs takes. A job runs at once while the turn of the loop has room
+ * and the owner has not spent its share. Otherwise the job waits: owners take turns, with one job or a few quick jobs:
  *
  *     jobs ─┬─ at once
  *           └─ queue of the owner ─ ready (round robin) ─ setImmediate, about 5 ms a turn
- *                                 └ past its share: naps until it is worth something again
+ *                                 └ past its share: naps until it has a share again
  */
 export class Turns {
   readonly #options: TurnsOptions;
@@ -78,7 +78,7 @@ export class Turns {
   readonly #naps = new Map<TurnTaker, NodeJS.Timeout>();
   /** ms that jobs have taken in this turn of the event loop. */
   #spent = 0;
-  /** The end of this turn has been asked for. */
+  /** Whether the end of this turn is scheduled. */
   #ending = false;
 
   constructor(options: TurnsOptions) {
@@ -91,7 +91,7 @@ export class Turns {
 
   /**
    * @param most jobs of this owner that may wait
-   * @returns the place of a job that waits, which may leave it; undefined: it has run, or was dropped
+   * @returns the place of a waiting job, for `leave`; undefined: the job has run, or was dropped
    */
   run(owner: TurnTaker, job: Job, most = Infinity): Place<Job> | undefined {
     const queue = this.#queues.get(owner);
@@ -109,19 +109,19 @@ export class Turns {
     return undefined;
   }
 
-  /** @param place of a job that has not run, and is not to */
+  /** @param place of a job that has not run and shall not run */
   leave(owner: TurnTaker, place: Place<Job>): void {
     const queue = this.#queues.get(owner);
     queue?.remove(place);
     if (queue?.size === 0) this.forget(owner);
   }
 
-  /** Counts time of the event loop that was taken for an owner, though not by a job of it. */
+  /** Counts time of the event loop that was taken for an owner, but not by one of its jobs. */
   charge(owner: TurnTaker, ms: number): void {
     this.#count(owner, this.#options.now() - ms, ms, 0);
   }
 
-  /** The present job has something follow that is not measured, such as the sending of its result: few of its kind run in a turn. */
+  /** Called by a job that unmeasured work follows, such as sending its result: few of these jobs run in one turn. */
   countUnmeasured(): void {
     this.#spent += UNMEASURED_MS;
     this.#endTurnLater();
@@ -156,7 +156,7 @@ export class Turns {
     return queue;
   }
 
-  /** @param least part of the owner's own share that it has taken, in seconds */
+  /** @param least seconds that the job takes of the owner's own share at least */
   #count(owner: TurnTaker, began: number, took: number, least: number): void {
     this.#spent += took;
     this.#spend(owner, began, took, least);
@@ -217,7 +217,7 @@ export class Turns {
     do {
       const job = queue?.shift();
       if (job !== undefined) this.#run(owner, job);
-      // The job may have closed the owner, or added others.
+      // The job may have dropped the owner's queue, and jobs added since have a new one.
       if (this.#queues.get(owner) !== queue) return;
       if (queue?.size === 0) {
         this.forget(owner);

@@ -1,4 +1,4 @@
-/** @returns what the work gives, or undefined as soon as the signal aborts; the work goes on, and its outcome is ignored */
+/** @returns the result of the work, or undefined once the signal aborts: the work goes on, its outcome is ignored */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) {
     work.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or with what `onTimeout` gives or throws if the time is over first. The work itself goes on;
- * its outcome is then ignored. By the real clock: for a bound that only a hang reaches.
+ * Settles as `work` does, or after `ms` with the result or the error of `onTimeout`. The work itself then goes on, and
+ * its outcome is ignored. Uses the real clock, since only work that hangs reaches the limit.
  *
  * @param ms how long the work may take
  */

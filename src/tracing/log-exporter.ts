@@ -1,7 +1,7 @@
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../log.ts';
 
-/** Writes each span as a line of the log: the SDK's own for `console` writes several lines, which are no JSON. */
+/** Writes each span as a line of the log: the SDK's own exporter for `console` writes several lines, not JSON. */
 export class LogExporter implements SpanExporter {
   readonly #log: Log;
 

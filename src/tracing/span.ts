@@ -18,14 +18,14 @@ interface SpanBudget {
 
 export type SpanKindName = keyof typeof SpanKind;
 
-/** A span of a sampled trace, of this process or another, under which others begin. */
+/** A span of a sampled trace, of this process or another, under which further spans begin. */
 export class SpanPlace {
   readonly #tracer: Tracer;
   readonly #context: Context;
   readonly #ids: SpanIds;
   readonly #budget: SpanBudget;
 
-  /** @param context of which it is the active span */
+  /** @param context whose active span this is */
   constructor(tracer: Tracer, context: Context, ids: SpanIds, budget: SpanBudget) {
     this.#tracer = tracer;
     this.#context = context;
@@ -33,7 +33,7 @@ export class SpanPlace {
     this.#budget = budget;
   }
 
-  /** For what is sent on. */
+  /** The fields for a request or message that continues the trace. */
   get fields(): TraceFields {
     const tracestate = trace.getSpanContext(this.#context)?.traceState?.serialize();
     const traceparent = formatTraceparent(this.#ids);
@@ -44,14 +44,14 @@ export class SpanPlace {
     return { trace_id: this.#ids.traceId, span_id: this.#ids.spanId };
   }
 
-  /** @returns undefined if the event has as many spans as it may have, or the sampler of this process refuses it */
+  /** @returns undefined if the event has its maximum of spans, or the sampler of this process refuses the span */
   begin(name: string, kind: SpanKindName, attributes: Attributes = {}): OpenSpan | undefined {
     return this.#budget.left <= 0
       ? undefined
       : OpenSpan.begin(this.#tracer, this.#context, this.#budget, name, kind, attributes);
   }
 
-  /** Has it be the active span of OpenTelemetry's API meanwhile, where a context manager has been registered. */
+  /** Makes this the active span of OpenTelemetry's API during `work`, if a context manager has been registered. */
   within<T>(work: () => T): T {
     return contexts.with(this.#context, work);
   }
@@ -66,7 +66,7 @@ export class OpenSpan extends SpanPlace {
     this.#span = span;
   }
 
-  /** @returns undefined if it is not sampled */
+  /** @returns undefined if the span is not sampled */
   static begin(
     tracer: Tracer,
     parent: Context,

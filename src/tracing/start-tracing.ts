@@ -12,19 +12,19 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 export interface RunningTracing {
   readonly tracing: Tracing;
-  /** Exports what has ended. */
+  /** Exports the spans that have ended. */
   stop(): Promise<void>;
 }
 
-/** The name of the tracer, and of the service where no variable names it. */
+/** The name of the tracer, and of the service if no variable names the service. */
 const NAME = 'sluice';
 
-/** What the SDK has to say, such as that a collector is away, comes every few seconds. */
+/** The SDK repeats a report, such as that a collector is away, every few seconds. */
 const LOG_BOUND = { lines: 3, periodMs: 60_000 };
 
 /**
- * Starts what `OTEL_…` variables ask for. Where they ask for nothing, nothing of the SDK is loaded: it is
- * not among the gateway's dependencies. A tracer that code loaded with `node --import` has registered comes first.
+ * Starts the exporters that `OTEL_…` variables ask for. Without any, the SDK is not loaded: it is not among the
+ * gateway's dependencies. A tracer registered by code that `node --import` has loaded takes precedence.
  *
  * @returns undefined: no spans are recorded
  * @throws SluiceError MISSING_PACKAGE, or BAD_SETTINGS
@@ -37,7 +37,7 @@ export async function startTracing(env: Env, log: Log): Promise<RunningTracing |
   return exporters.length === 0 ? undefined : startSdk(exporters, env, log);
 }
 
-/** Off unless asked for, where the specification has `otlp` as the default. @throws SluiceError BAD_SETTINGS */
+/** None unless asked for, although the specification has `otlp` as the default. @throws SluiceError BAD_SETTINGS */
 function exportersIn(env: Env): string[] {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   const named = env['OTEL_TRACES_EXPORTER'] || (endpoint ? 'otlp' : 'none');
@@ -70,7 +70,7 @@ async function startSdk(exporters: readonly string[], env: Env, log: Log): Promi
     load('@opentelemetry/sdk-trace-base', import('@opentelemetry/sdk-trace-base')),
     load('@opentelemetry/resources', import('@opentelemetry/resources')),
   ]);
-  // Before the rest, which tells of variables that it does not understand.
+  // Set first, since the SDK reports variables that it does not understand.
   const ownLog = log.child({ part: 'tracing' });
   logDiagnostics(ownLog);
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } = resources;

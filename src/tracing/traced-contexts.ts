@@ -1,7 +1,7 @@
 import type { SpanPlace } from './span.ts';
 import type { LoggedIds } from './traceparent.ts';
 
-/** By the context of a sampled execution: what logs its errors knows nothing else of it. */
+/** Spans by the context of a sampled execution: the code that logs its errors knows nothing else of the execution. */
 const SPANS = new WeakMap<object, SpanPlace>();
 
 export function setSpanOf(context: object, span: SpanPlace): void {

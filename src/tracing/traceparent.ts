@@ -1,14 +1,14 @@
-/** `version-traceid-parentid-flags`; ids of zeros only are invalid. What follows belongs to later versions than 00. */
+/** `version-traceid-parentid-flags`; ids of zeros only are invalid. Further parts belong to later versions than 00. */
 const TRACEPARENT =
   /^(?!ff)(?!00-.{52}-)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-/** How W3C Trace Context travels: as headers of HTTP and of Kafka, and as fields of a message of the bus. */
+/** W3C Trace Context as it travels: as headers of HTTP and of Kafka, and as fields of a message of the bus. */
 export interface TraceFields {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** The same as it comes from others. */
+/** The same fields as received: each may be missing or malformed. */
 export type GivenTrace = { readonly [Name in keyof TraceFields]?: string | undefined };
 
 /** One span of a trace, of this process or another. */
@@ -21,7 +21,7 @@ export interface SpanIds {
   readonly traceFlags: number;
 }
 
-/** @returns undefined if it is malformed */
+/** @returns undefined if the text is malformed */
 export function parseTraceparent(text: string): SpanIds | undefined {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
@@ -38,13 +38,13 @@ export interface LoggedIds {
   readonly span_id: string;
 }
 
-/** @returns undefined if there is none, or it is malformed */
+/** @returns undefined if the traceparent is missing or malformed */
 export function loggedIds(traceparent: string | undefined): LoggedIds | undefined {
   const ids = traceparent === undefined ? undefined : parseTraceparent(traceparent);
   return ids && { trace_id: ids.traceId, span_id: ids.spanId };
 }
 
-/** Reads headers of HTTP or Kafka. A repeated header says nothing. */
+/** Reads headers of HTTP or Kafka. A repeated header counts as absent. */
 export function givenTrace(headers: Readonly<Record<string, unknown>>): GivenTrace {
   return { traceparent: valueOf(headers['traceparent']), tracestate: valueOf(headers['tracestate']) };
 }

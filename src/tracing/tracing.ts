@@ -11,14 +11,14 @@ import { OpenSpan, SpanPlace, type SpanKindName } from './span.ts';
 import { parseTraceparent, type SpanIds, type GivenTrace } from './traceparent.ts';
 
 /**
- * Spans of one event, or one request, in one process. An event may be for thousands of groups, and have thousands of
- * calls made: a trace of all of them would help no one, and be dropped on its way.
+ * Maximum spans of one event, or one request, in one process. An event may be for thousands of groups, and cause
+ * thousands of calls: a trace of all of them would be useless, and be dropped on its way.
  */
 const MAX_SPANS = 100;
 
 /**
- * Where spans begin. Whether an event is traced is decided once, where it is consumed: by what the producer says in its
- * headers, or by the sampler. What is not sampled has no objects here, and nothing on its way but comparisons.
+ * Begins spans. The process that consumes an event decides once whether the event is traced: by the producer's headers,
+ * or by the sampler. An event that is not sampled has no objects here, and costs only comparisons on its way.
  */
 export class Tracing {
   readonly #tracer: Tracer;
@@ -30,8 +30,8 @@ export class Tracing {
   /**
    * Begins the first span of an event or a request in this process.
    *
-   * @param from the headers of the sender; what is malformed counts as absent
-   * @returns undefined if it is not sampled
+   * @param from the headers of the sender; malformed ones count as absent
+   * @returns undefined if the span is not sampled
    */
   begin(name: string, kind: SpanKindName, attributes: Attributes, from: GivenTrace): OpenSpan | undefined {
     const ids = idsOf(from);
@@ -39,7 +39,7 @@ export class Tracing {
     return OpenSpan.begin(this.#tracer, parent, { left: MAX_SPANS }, name, kind, attributes);
   }
 
-  /** Goes on with what another span has sent. @returns undefined if it is not sampled, or malformed */
+  /** Continues the trace of a received span. @returns undefined if the span is not sampled, missing or malformed */
   continued(from: GivenTrace): SpanPlace | undefined {
     const ids = idsOf(from);
     if (ids === undefined || (ids.traceFlags & TraceFlags.SAMPLED) === 0) return undefined;
