@@ -11,7 +11,7 @@ import { Interned } from '../support/interned.ts';
 /** The viewer of a graph without `authenticate`. */
 const EMPTY_VIEWER: Json = Object.freeze({});
 
-/** Calls the graph's `authenticate` for each connection. */
+/** Calls the graph's `authenticate` for each connection, GraphQL request over HTTP, and fresh token. */
 export class Authenticator {
   readonly #authenticate: GraphDefinition['authenticate'];
   readonly #timeoutMs: number;
@@ -19,7 +19,7 @@ export class Authenticator {
   /** Connections with equal viewers share one object. */
   readonly #viewers = new Interned<Json & object>();
 
-  /** @param timeoutMs how long `authenticate` may take before the connection is refused */
+  /** @param timeoutMs how long `authenticate` may take before the client is refused */
   constructor({ authenticate }: Pick<GraphDefinition, 'authenticate'>, timeoutMs: number, log: Log) {
     this.#authenticate = authenticate;
     this.#timeoutMs = timeoutMs;
@@ -27,12 +27,12 @@ export class Authenticator {
   }
 
   /**
-   * Identifies the client of a connection. Never rejects; returns a promise only if the graph has `authenticate`.
+   * Identifies a client. Never rejects; returns a promise only if the graph has `authenticate`.
    *
-   * @param connectionParams payload of `connection_init`; empty for a POST
+   * @param connectionParams payload of `connection_init`, or sent with a fresh token; empty for a request over HTTP
    * @param request head of the HTTP request
    * @param claims of the client's token, if it has been verified; null if it has sent none
-   * @returns the viewer, deep-frozen; null if the connection is to be refused
+   * @returns the viewer, deep-frozen; null if the client is to be refused
    */
   viewerOf(
     connectionParams: Readonly<Record<string, unknown>>,

@@ -65,9 +65,9 @@ export class TokenAuthenticator {
   }
 
   /**
-   * Identifies the client of a connection, or of a POST. Never rejects.
+   * Identifies the client of a connection, or of a GraphQL request over HTTP. Never rejects.
    *
-   * @param params payload of `connection_init`; empty for a POST
+   * @param params payload of `connection_init`; empty for a request over HTTP
    */
   async identify(
     params: Readonly<Record<string, unknown>>,
