@@ -77,6 +77,8 @@ export class Heartbeat {
   readonly #unheard = new Set<string>();
   /** Whether anything has been heard since the last tick. */
   #hasHeard = false;
+  /** The number of the last heartbeat that shows nothing. */
+  #forgotten = 0;
   /** Bytes that the listening connection had read at the last tick. */
   #bytesRead = 0;
 
@@ -147,6 +149,7 @@ export class Heartbeat {
   /** The heartbeat that is under way shows nothing any more: since it was sent, the server has become a replica. */
   forget(): void {
     this.#waiting = undefined;
+    this.#forgotten = this.#beats;
   }
 
   /** Whether this pod listens to the server that it publishes to. True if Redis can't be asked. */
@@ -252,7 +255,7 @@ export class Heartbeat {
     const channel = this.#channel;
     this.#waiting = { id, channel, versions: new Map(), silentTicks: 0, bytesRead: listening.bytesRead };
     const { versions, receivers, replicationId } = await publishing.probe(gaps.topics, channel, id);
-    if (connection !== this.#connection) return;
+    if (connection !== this.#connection || this.#beats === this.#forgotten) return;
     if (receivers === 0 && countsReceivers) {
       // The next connection finds out what this one missed; it has to listen to the server that is published to.
       const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);

@@ -105,7 +105,8 @@ export class TopicListener {
       // In another branch, the server may have been a replica since: the next heartbeat finds out.
       if (branchOf(confirmed) !== branchOf(position) || confirmed.sequence >= position.sequence) return;
     }
-    this.#confirmed = position;
+    // A heartbeat that was heard before may still be confirmed.
+    this.#confirmed = this.#atBeat = position;
   }
 
   #advance(position: HistoryPosition): void {

@@ -257,15 +257,9 @@ export class TopicVersions {
     }
     if (lost.length === 0) return;
     const losses = new Map(recent.flatMap(([topic, { at }]) => (lost.includes(topic) ? [[topic, at]] : [])));
-    try {
-      // Listeners that connect later see it by the version.
-      await connection.transact([this.#announcing(losses), ...this.#renewing(lost)]);
-    } catch (thrown) {
-      if (!(thrown instanceof TransactionRefused)) throw thrown;
-      for (const topic of lost) this.#outdated.add(topic);
-      await this.#announce(losses);
-    }
-    log.warn({ topics: lost }, 'Redis may have lost messages that it had acknowledged; listeners are told');
+    const isTold = await this.#announceWithVersions(losses);
+    const when = isTold ? 'listeners are told' : 'listeners are told once Redis permits it';
+    log.warn({ topics: lost }, `Redis may have lost messages that it had acknowledged; ${when}`);
     for (const [topic, { version }] of recent) {
       if (this.#given.get(topic)?.version !== version) continue;
       this.#given.delete(topic);
@@ -273,19 +267,35 @@ export class TopicVersions {
     }
   }
 
+  /** Listeners that connect later see the loss by the versions. @returns whether the others are told */
+  async #announceWithVersions(losses: ReadonlyMap<string, number>): Promise<boolean> {
+    const topics = [...losses.keys()];
+    try {
+      await this.#options.connection.transact([this.#announcing(losses), ...this.#renewing(topics)]);
+    } catch (thrown) {
+      if (!(thrown instanceof TransactionRefused)) throw thrown;
+      for (const topic of topics) this.#outdated.add(topic);
+      return this.#announce(losses);
+    }
+    for (const topic of topics) this.#untold.delete(topic);
+    return true;
+  }
+
   /**
-   * Where Redis does not permit that, listeners are told with the first heartbeat after it does.
+   * Where Redis does not permit it, listeners are told with the first heartbeat after it does.
    *
+   * @returns whether listeners are told
    * @throws if Redis is busy, or the connection is lost
    */
-  async #announce(losses: ReadonlyMap<string, number>): Promise<void> {
+  async #announce(losses: ReadonlyMap<string, number>): Promise<boolean> {
     const [reply] = await this.#options.connection.send([this.#announcing(losses)]);
     const isTold = !isRefusal(reply);
-    if (reply !== undefined && isTold) valueOf(reply);
+    if (isTold) valueOf(reply);
     for (const [topic, at] of losses) {
       if (isTold) this.#untold.delete(topic);
       else this.#untold.set(topic, at);
     }
+    return isTold;
   }
 
   #announcing(losses: ReadonlyMap<string, number>): Command {

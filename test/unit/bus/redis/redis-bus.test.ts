@@ -8,6 +8,7 @@ import type { ConsumedTopic } from '../../../../src/events/consumption.ts';
 import { PublishError } from '../../../../src/events/publisher.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 import { stillClock } from '../../support/still-clock.ts';
 import { FakeRedis } from './fake-redis.ts';
 
@@ -720,23 +721,36 @@ test('what has been read again is not told, neither then nor after the next lost
 /** Heartbeats, on the channel of the connection. */
 const BEATS = /^@pod:.*:/;
 
-for (const [what, isLate] of [
-  ['a heartbeat finds', false],
-  ['an event shows, while a heartbeat of before is yet to be heard,', true],
+for (const [what, late] of [
+  ['a heartbeat finds', undefined],
+  ['an event shows, while a heartbeat of before is yet to be heard,', 'message'],
+  ['an event shows, while a heartbeat of before is yet to be replied to,', 'reply'],
 ] as const) {
   test(`what came since ${what} that the server is a replica may be behind what was missed: it is told, and not read again`, async (t) => {
     const { bus, redis, kafka, gaps, blink, beat, wake, goOn } = await consuming(t);
     redis.commands.reconnect = () => redis.commands.connect();
-    if (isLate) {
+    if (late !== undefined) {
       const run = t.mock.method(redis, 'run');
-      redis.listening.isPaused = true;
+      const transact = redis.commands.transact.bind(redis.commands);
+      const replied = deferred<void>();
+      redis.listening.isPaused = late === 'message';
+      if (late === 'reply') {
+        redis.commands.transact = async (commands) => {
+          const replies = await transact(commands);
+          await replied.promise;
+          return replies;
+        };
+      }
       await beat();
+      redis.commands.transact = transact;
       redis.listening.isPaused = false;
+      redis.refusal = () => "READONLY You can't write against a read only replica.";
+      await assert.rejects(bus.publish('bids', [{ channel: 'bids', payload: 'one' }]));
+      replied.resolve();
+      await setImmediate();
       const [, channel = '', id = ''] =
         run.mock.calls.map(({ arguments: [command] }) => command).findLast(([, to = '']) => BEATS.test(to)) ??
         [];
-      redis.refusal = () => "READONLY You can't write against a read only replica.";
-      await assert.rejects(bus.publish('bids', [{ channel: 'bids', payload: 'one' }]));
       assert.equal(redis.listening.deliver(channel, id), 1);
     } else {
       redis.role = 'slave';

@@ -98,6 +98,21 @@ test('where the server was not the one that is published to, messages that came 
   assert.equal(gaps, 2, 'the lost connection is told no more, as the heartbeat gives it up');
 });
 
+test('a position that is read confirms what was heard up to it, also where the reply to a heartbeat comes later, and nothing behind it', () => {
+  let gaps = 0;
+  const { listener, hear } = listen({ missed: () => void (gaps += 1) });
+  listener.heardBeat();
+  hear.a(message(7));
+  listener.stands({ epoch: EPOCH, sequence: 7 });
+  listener.confirm();
+  listener.doubt();
+  assert.equal(gaps, 0);
+  hear.a(message(9));
+  listener.stands({ epoch: EPOCH, sequence: 8 });
+  listener.doubt();
+  assert.equal(gaps, 1);
+});
+
 test('messages that come between a heartbeat and the reply to it are not confirmed', () => {
   let gaps = 0;
   const { listener, hear } = listen({ missed: () => void (gaps += 1) });

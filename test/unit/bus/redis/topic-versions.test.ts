@@ -133,10 +133,12 @@ test('what Redis may have lost is told once it is not busy any more, or with the
   redis.refusal = undefined;
   await versions.readWith([], ['bids']);
   assert.equal(sent(), 3, 'it is permitted, but for this channel');
+  replies.PUBLISH.error = new Error(BUSY);
+  await assert.rejects(versions.readWith([], ['bids']), { message: BUSY });
   redis.now = 20;
   redis.replyTo = () => undefined;
   await versions.readWith([], ['bids']);
   assert.deepEqual(redis.sent.at(-1), ['PUBLISH', '@gaps', '["bids",20]']);
   await versions.readWith([], ['bids']);
-  assert.equal(sent(), 4, 'nothing is left to tell');
+  assert.equal(sent(), 5, 'nothing is left to tell');
 });
