@@ -95,9 +95,15 @@ export class GapDetector {
     this.report(topic);
   }
 
-  /** A publisher reports lost messages. Until it is known what the lost connection cost, one gap covers both. */
-  announced(topic: string): void {
+  /**
+   * A publisher reports lost messages. Until it is known what the lost connection cost, one gap covers both.
+   *
+   * @param isHeld whether the topic's messages are held: its history has perhaps been read, and not been looked at yet
+   */
+  announced(topic: string, isHeld = false): void {
     if (!this.#channels.has(topic)) return;
+    // As `wasRead` has it: the reader may find messages missing; if not, the next comparison of versions reports the gap.
+    if (isHeld && !this.#trusted.has(topic)) this.#suspects.add(topic);
     if (this.#suspects.has(topic) || this.#trusted.has(topic)) this.#announced.add(topic);
     else this.report(topic);
   }

@@ -144,6 +144,11 @@ export class Histories {
     for (const { listener } of this.#topics.values()) void listener.heal();
   }
 
+  /** Whether messages of the topic are held until missed ones have been read. */
+  isHolding(topic: string): boolean {
+    return this.#topics.get(topic)?.listener.isHolding === true;
+  }
+
   position(topic: string): HistoryPosition | undefined {
     return this.#topics.get(topic)?.listener.position;
   }

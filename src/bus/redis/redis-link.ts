@@ -317,7 +317,8 @@ export class RedisLink {
   #onGaps(payload: Buffer | string): void {
     for (const { topic, ageMs } of lossesIn(payload)) {
       if (ageMs !== undefined && this.#gaps.wasReportedWithin(topic, ageMs)) continue;
-      if (!this.#missed.mayMiss(topic)) this.#gaps.announced(topic);
+      if (this.#missed.mayMiss(topic)) continue;
+      this.#gaps.announced(topic, this.#histories.isHolding(topic));
     }
   }
 
