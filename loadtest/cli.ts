@@ -1,4 +1,4 @@
-/** `yarn loadtest <command>`: the program. Ends with 2 when it can't tell what is asked for, with 1 when that fails. */
+/** The program of `yarn loadtest <command>`. Exit code 2: wrong arguments; 1: the command has failed. */
 import { messageOf } from '../src/errors.ts';
 import { UsageError } from './command.ts';
 import { readCommandLine } from './commands.ts';

@@ -9,7 +9,7 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** What `parseArgs` makes of options: false for a flag that is not given, undefined for a text without a default. */
+/** The result of `parseArgs`: false for a flag that is not given, undefined for a text without a default. */
 export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends { readonly type: 'boolean' }
     ? boolean
@@ -21,21 +21,21 @@ export type Values<O extends Options> = {
 export interface Arguments<O extends Options> {
   readonly values: Values<O>;
   readonly positionals: readonly string[];
-  /** The whole command as it was typed: every file of results says which command has made it. */
+  /** The whole command as it was typed, which each file of results holds. */
   readonly commandLine: string;
 }
 
 export interface Command<O extends Options = Options> {
   /** What the subcommand does, in one line. */
   readonly summary: string;
-  /** Arguments that are no options, as the usage shows them; absent: there are none. */
+  /** The positional arguments, as the usage shows them; absent: there are none. */
   readonly positionals?: string;
   readonly options: O;
   /** Whether the subcommand's own process connects to Kafka and Redis. */
   readonly needsServices: boolean;
-  /** The programs that it starts beside what is measured; absent: none. Only where it needs services. */
+  /** The programs that it starts beside what is measured; absent: none. Set only if `needsServices`. */
   readonly programs?: readonly string[];
-  /** @returns does the work; throws UsageError for arguments that can't be meant, before any of the work is done */
+  /** @returns does the work; throws UsageError for wrong arguments, before any of the work is done */
   prepare(args: Arguments<O>): () => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Checks that `prepare` fits `options`, and forgets which ones they are. */
+/** Checks that `prepare` fits `options`, and removes their types from the command's type. */
 export function defineCommand<const O extends Options>(command: Command<O>): Command {
   return command as unknown as Command;
 }
@@ -100,14 +100,14 @@ export function numberWithin(
   throw new UsageError(`--${option}: expected a ${kind} from ${least} to ${most}, got ${text || 'nothing'}`);
 }
 
-/** @throws UsageError unless the option's text is one of those that are known */
+/** @throws UsageError unless the option's text is one of the known ones */
 export function choice<T extends string>(option: string, text: string, known: readonly T[]): T {
   const value = known.find((one) => one === text);
   if (value !== undefined) return value;
   throw new UsageError(`--${option}: expected ${known.join(' or ')}, got ${text || 'nothing'}`);
 }
 
-/** What `--help` prints for one subcommand. */
+/** Returns the text that `--help` prints for one subcommand. */
 export function usageOf(name: string, { summary, positionals, options }: Command): string {
   const width = Math.max(...Object.keys(options).map((option) => option.length));
   const lines = Object.entries(options).map(([option, { help, default: standard }]) => {

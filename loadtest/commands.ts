@@ -2,7 +2,7 @@ import { readArguments, usageOf, UsageError, type Command } from './command.ts';
 
 type Module = Promise<{ readonly command: Command }>;
 
-/** The subcommands of `yarn loadtest`. Each is loaded when it is asked for: benchmarks measure their whole process. */
+/** The subcommands of `yarn loadtest`. Each is loaded only when it is run: benchmarks measure their whole process. */
 const COMMANDS: Readonly<Record<string, () => Module>> = {
   run: () => import('./run/run-command.ts'),
   check: () => import('./run/check-command.ts'),
@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Module>> = {
   report: () => import('./report/report-command.ts'),
 };
 
-/** What a command line asks for. */
+/** The meaning of a command line. */
 export type Invocation =
   | { readonly help: string }
   | {

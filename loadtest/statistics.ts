@@ -4,12 +4,12 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** How far the middle half of them reaches: what a few disturbed rounds do not change. */
+/** The range of the middle half of the values, which a few disturbed rounds do not change. */
 export function quartileRange(values: readonly number[]): number {
   return quantile(values, 0.75) - quantile(values, 0.25);
 }
 
-/** Between two values in proportion. */
+/** Interpolates between two values. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const at = (sorted.length - 1) * share;

@@ -1,6 +1,6 @@
 /**
- * Compiles what is newer than its output: TypeScript through Babel, other files that the gateway reads copied, and
- * GraphiQL's files collected, so that production needs none of their packages. Outputs without a source go away.
+ * Builds outputs that are older than their sources: compiles TypeScript through Babel, and copies the other files that
+ * the gateway reads, also GraphiQL's, so that production needs none of their packages. Removes outputs without source.
  */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,12 +9,12 @@ import { readArguments } from './lib/arguments.mjs';
 const root = path.dirname(import.meta.dirname);
 const dist = path.join(root, 'dist');
 
-/** What a gateway needs. Plugins first: babel.config.js compiles the others with them. */
+/** The folders that a gateway needs. Plugins come first: babel.config.js compiles the others with them. */
 export const RUNTIME = ['babel-plugins', 'src', 'examples/auction'];
 
 export const ALL = [...RUNTIME, 'loadtest', 'test'];
 
-/** What load tests have written; nothing that is run. */
+/** The output of load tests, which is no source. */
 const REPORTS = path.join(root, 'loadtest/out') + path.sep;
 
 /** Browser files of dev dependencies, served by the gateway at `/graphiql/`. */
@@ -26,7 +26,7 @@ export const GRAPHIQL_FILES = {
   'graphql-ws.js': 'graphql-ws/umd/graphql-ws.min.js',
 };
 
-/** @param folders of `ALL`; outputs of the others stay as they are */
+/** @param folders of `ALL`; outputs of other folders stay as they are */
 export async function build(folders) {
   const compiler = await newest([
     path.join(root, 'babel.config.js'),
@@ -61,7 +61,7 @@ export async function build(folders) {
 }
 
 async function compile(source, target) {
-  // Mostly there is nothing to compile, and Babel takes longer to load than all else that this does.
+  // Loaded only here: most builds compile nothing, and loading Babel takes longer than all the rest.
   const { transformFileAsync } = await import('@babel/core');
   const { code, map } = await transformFileAsync(source, { cwd: root, sourceMaps: true });
   map.sources = [path.relative(path.dirname(target), source)];
@@ -69,15 +69,15 @@ async function compile(source, target) {
   await writeWhole(target, `${code}\n//# sourceMappingURL=${path.basename(target)}.map\n`);
 }
 
-/** Another build at the same time may load this file as a plugin: it must not find half of it. */
+/** Another build at the same time may load this file as a plugin: it must not find an incomplete file. */
 async function writeWhole(target, content) {
-  // Not beside the target, where the other build would remove it as an output without a source.
+  // Not written beside the target: the other build would remove the file as an output without a source.
   const partial = path.join(dist, `.${path.basename(target)}-${process.pid}`);
   await writeFile(partial, content);
   await rename(partial, target);
 }
 
-/** The fonts within GraphiQL's styles are half of its files; browsers have others. */
+/** The fonts in GraphiQL's styles are half of its files; browsers have fonts of their own. */
 const FONTS = /@font-face\s*\{[^}]*url\(\s*["']?data:[^}]*\}/g;
 
 async function copy(source, target) {
@@ -93,7 +93,7 @@ function targetOf(source) {
 
 const isDeclaration = (file) => file.endsWith('.d.ts');
 
-/** Fixtures of tests, and the files that `sluice init` writes, stay as they are. */
+/** Tests' fixtures and the files that `sluice init` writes are copied, not compiled. */
 const AS_THEY_ARE = /\/(fixtures|src\/cli\/template)\//;
 
 const isTypeScript = (file) => file.endsWith('.ts') && !AS_THEY_ARE.test(file);

@@ -14,7 +14,7 @@ ensureInstalled();
 
 const present = FOLDERS.filter((folder) => existsSync(path.join(root, folder)));
 
-/** The slowest first, so that the others run beside it. */
+/** The slowest check first, so that the others run beside it. */
 const CHECKS = [
   ['types', 'tsc', '--project', '.', '--noEmit'],
   ['unused', 'knip', '--no-progress', '--no-config-hints'],

@@ -1,4 +1,4 @@
-/** `yarn dev`: `sluice dev`, built anew and started anew on every change of Sluice itself. */
+/** `yarn dev`: runs `sluice dev`; rebuilds and restarts it on every change of Sluice itself. */
 import { spawn } from 'node:child_process';
 import { existsSync, watch } from 'node:fs';
 import path from 'node:path';
@@ -6,8 +6,8 @@ import { ensureAll, ensureBuilt, root } from './ensure.mjs';
 
 await ensureAll('RUNTIME');
 
-// Node's own watcher restarts the process when a file that it has loaded changes; the build is what changes them. The
-// schema of the graph is none: that is reloaded.
+// Node's own watcher restarts the process when a file that it has loaded changes, which the build does. The graph's
+// schema is no such file: the gateway reloads it itself.
 const gateway = spawn(
   process.execPath,
   [

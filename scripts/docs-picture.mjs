@@ -1,4 +1,4 @@
-/** Writes docs/images/graphiql.png: GraphiQL as `npm start` serves it, while results arrive. Needs Chromium. */
+/** Writes docs/images/graphiql.png: GraphiQL, as `npm start` serves it, while it receives results. Needs Chromium. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,7 +28,7 @@ const QUERY = `subscription Bids {
 readArguments('Usage: node scripts/docs-picture.mjs');
 await ensureAll();
 await ensureCommands('chromium');
-// Settings of the shell stay away: the picture shows the gateway of the README's first command.
+// The shell's settings are left out: the picture shows the gateway of the README's first command.
 const env = { PATH: process.env.PATH, PORT: '0', ADMIN_PORT: '0' };
 const gateway = spawn(process.execPath, [path.join(root, 'dist/src/cli.js')], {
   env,
@@ -44,7 +44,7 @@ try {
   const editor = page.locator('.graphiql-query-editor .CodeMirror').first();
   await editor.waitFor();
   await editor.evaluate((element, query) => element.CodeMirror.setValue(query), QUERY);
-  // GraphiQL runs the operation that it knows of, which follows the editor after a moment.
+  // GraphiQL learns of the editor's operation only after a moment, and runs the operation that it knows.
   await page.getByRole('tab', { name: 'Bids' }).waitFor();
   await page.getByRole('button', { name: 'Execute query' }).click();
   await page.locator('.result-window').filter({ hasText: 'auctions_won' }).waitFor();

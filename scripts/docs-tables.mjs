@@ -1,6 +1,6 @@
 /**
- * Compares the parts of docs/reference that the code knows with the code: each stands between `<!-- name -->` and
- * `<!-- /name -->`. `--write` brings them up to date.
+ * Compares generated parts of docs/reference with the code. Each part stands between `<!-- name -->` and
+ * `<!-- /name -->`. `--write` updates them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const { configMarkdown } = await import('../dist/src/config/config.js');
 const { withGatewaySchema } = await import('../dist/src/graph/directives/definitions.js');
 const { Metrics } = await import('../dist/src/metrics.js');
 
-/** By page in docs/reference, which is also the name of its block. */
+/** Blocks by the name of their page in docs/reference, which is also the name of the block. */
 const BLOCKS = {
   settings: configMarkdown(),
   metrics: metricsMarkdown(new Metrics()),
@@ -37,7 +37,7 @@ async function withBlock(page, text, name, markdown) {
   const block = new RegExp(`(?<=<!-- ${name} -->\\n)[^]*(?=<!-- /${name} -->)`);
   if (!block.test(text))
     fail(`${page}: expected <!-- ${name} --> and <!-- /${name} -->, found no such block.`);
-  // Formatted as the page is, or `yarn format` would make it stale.
+  // Formatted like the page: otherwise `yarn format` would make the block stale.
   const formatted = await format(markdown, { ...(await resolveConfig(page)), parser: 'markdown' });
   return text.replace(block, () => `\n${formatted}\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * What a fresh clone lacks, brought up to date: dependencies, then the build. Uses nothing but Node.js, since it runs
- * before anything is installed. Says what it does, and says nothing when there is nothing to do.
+ * Installs and builds what a fresh clone lacks: dependencies, then the build. Uses only Node.js, since it runs before
+ * packages are installed. Logs its steps, and nothing if there is nothing to do.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ export function ensureNode() {
   process.exit(1);
 }
 
-/** Installs if what is installed is not what the lock file says. */
+/** Installs if the installed packages are not those of the lock file. */
 export function ensureInstalled() {
   const wanted = fingerprint();
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
@@ -29,7 +29,7 @@ export function ensureInstalled() {
   writeFileSync(STAMP, wanted);
 }
 
-/** @param what see build.mjs: what is not needed takes most of the time */
+/** @param what the folders to build, an export of build.mjs: building the others would take most of the time */
 export async function ensureBuilt(what = 'ALL') {
   const { build, [what]: folders } = await import('./build.mjs');
   await build(folders);
@@ -41,7 +41,7 @@ export async function ensureAll(what) {
   await ensureBuilt(what);
 }
 
-/** Runs the Yarn that is committed here. Its output appears only if it fails. */
+/** Runs the Yarn of this repository. Its output appears only if it fails. */
 function yarn(args) {
   const [release] = readdirSync(path.join(root, '.yarn/releases'));
   try {

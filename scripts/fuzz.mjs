@@ -1,4 +1,4 @@
-/** `yarn fuzz [--seed n] [--seconds n] [--clients n]`: hostile clients, and what an honest one notices of them. */
+/** `yarn fuzz [--seed n] [--seconds n] [--clients n]`: runs hostile clients, and checks an honest one beside them. */
 import { runBuilt } from './lib/run-built.mjs';
 
 await runBuilt('test/fuzz/cli.js');

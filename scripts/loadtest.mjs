@@ -1,6 +1,6 @@
 /**
- * `yarn loadtest <command> [arguments]`: installs and builds what is missing, runs the command, and brings Kafka and
- * Redis up before and down after those commands that need them, unless they were up already.
+ * `yarn loadtest <command> [arguments]`: installs and builds what is missing, and runs the command. For a command that
+ * needs Kafka and Redis, starts them before and stops them afterwards, unless they ran already.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ await ensureAll();
 let child;
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
-    // What runs cleans up after itself; services that are being started are given up.
+    // The command cleans up after itself; the start of services is given up.
     if (child === undefined) interrupt();
     else child.kill(signal);
   });
@@ -46,7 +46,7 @@ async function main() {
   }
 }
 
-/** @returns undefined if no services are needed, as for a command line that the program will refuse */
+/** @returns undefined if no services are needed, also if the program will refuse the command line */
 async function programsWanted() {
   const { readCommandLine } = await import(path.join(FOLDER, 'commands.js'));
   const invocation = await readCommandLine(args).catch(() => ({}));

@@ -1,4 +1,4 @@
-/** `npm run mutants [-- options]`: how many small faults of `src` the tests find. See CONTRIBUTING.md. */
+/** `npm run mutants [-- options]`: measures how many small faults of `src` the tests find (CONTRIBUTING.md). */
 import path from 'node:path';
 import { ensureInstalled, ensureNode, root } from './ensure.mjs';
 import { readArguments } from './lib/arguments.mjs';
@@ -58,7 +58,7 @@ async function run(values) {
   const tree = await prepareTree({ checkout, commit, ...choice });
   const tryAll =
     phase === 1 ? tryFirst : (...args) => withServices({ services: true }, (env) => trySecond(...args, env));
-  // Which mutant is active is so for all that run in the tree.
+  // All processes that run in the tree have the same active mutant.
   await withLock(path.join(tree.folder, 'run.lock'), () => tryAll(tree, results, isOver));
   console.log(scoreOf(results));
 }
@@ -84,7 +84,7 @@ async function tryEach({ mutants }, results, { phase, isOver, judge }) {
     const begin = performance.now();
     console.log(`${index + 1} of ${open.length}: ${mutant.id} ${mutant.original} → ${mutant.replacement}`);
     const verdict = await judge(mutant);
-    // What was cut off has failed for that.
+    // The interrupted mutant has failed only because of the interruption.
     if (isInterrupted()) return;
     results.add(mutant, phase, verdict);
     console.log(`  ${verdict.outcome}, ${((performance.now() - begin) / 1000).toFixed(1)} s`);

@@ -1,4 +1,4 @@
-/** `npm run policy -- [--examples] <folder> …`: see docs/operations/kubernetes.md. */
+/** `npm run policy -- [--examples] <folder> …`: docs/operations/kubernetes.md describes it. */
 import { runBuilt } from './lib/run-built.mjs';
 
 await runBuilt('test/deploy/policy/cli.js');

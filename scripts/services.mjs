@@ -1,6 +1,6 @@
 /**
  * Real Kafka and Redis for tests, and the programs that tests want: `scripts/services up|down|status`.
- * Standard output is for programs; everything meant for people goes to standard error.
+ * Standard output is for programs; text for people goes to standard error.
  */
 import { readArguments } from './lib/arguments.mjs';
 import { ensureCommands } from './lib/commands.mjs';
@@ -29,7 +29,7 @@ const ACTIONS = {
   'redis-sentinel': runTopology,
 };
 
-/** In this process, so that nothing of it stays. */
+/** Runs in this process, so that the servers end with it. */
 async function runTopology() {
   await ensureCommands('redis-server');
   await runBuilt('test/helpers/redis-cli.js');
@@ -53,7 +53,7 @@ async function bringUp({ only }) {
     try {
       await ensureCommands(program);
     } catch (error) {
-      // Services are of use without them, unless they were asked for by name.
+      // Services are useful without programs, unless the user asked for the parts by name.
       if (only !== undefined) fail(error.message);
       console.error(`Without ${program}: ${error.message}`);
     }

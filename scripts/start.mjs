@@ -1,6 +1,6 @@
 /**
- * `npm start`: what is missing is installed and built, then the gateway runs, in a consumer group of its own. Arguments go to
- * it. `npm start -- init`: the project gets the tarball of this checkout, as no registry has what the checkout is.
+ * `npm start`: installs and builds what is missing, then runs the gateway, in a consumer group of its own, with the
+ * given arguments. `npm start -- init`: the project gets the tarball of this checkout, since no registry has it.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ await ensureAll('RUNTIME');
 process.setSourceMapsEnabled(true);
 const { readEnvFile } = await import('../dist/src/cli/env-file.js');
 const { ownGroup } = await import('../dist/src/cli/own-group.js');
-// Before the group is filled in, which would win over that of the file.
+// Read before the default group is set, which would take precedence over the file's group.
 readEnvFile(process.env);
 // An empty variable counts as not set.
 process.env.KAFKA_GROUP_ID ||= ownGroup('sluice-start');

@@ -1,7 +1,7 @@
 /**
- * `npm test [-- <suite, folder or file> …] [-- --test-name-pattern=…]`: installs and builds what is missing, brings up
- * the services that the tests want, runs the tests, and stops the services if this run started them. `--all`: slow tests
- * too; `--slow`: those alone. With CI=true a skipped test is a failure.
+ * `npm test [-- <suite, folder or file> …] [-- --test-name-pattern=…]`: installs and builds what is missing, starts the
+ * services that the tests want, runs the tests, and stops the services if this run started them. `--all`: slow tests
+ * too; `--slow`: only slow tests. With CI=true a skipped test is a failure.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
@@ -12,17 +12,17 @@ import { readTestArguments } from './lib/test-arguments.mjs';
 import { needsOf, testFiles } from './lib/test-files.mjs';
 import { withServices } from './lib/test-services.mjs';
 
-/** The limit of all tests together, should many of them hang. */
+/** The limit of all tests together, in case many of them hang. */
 const RUN_TIMEOUT_MS = 3_600_000;
 
-/** Long enough for tests to run their cleanup after an interruption. */
+/** The time for tests to run their cleanup after an interruption. */
 const GRACE_MS = 5_000;
 
 const RUNNER = path.join(import.meta.dirname, 'lib/test-runner.mjs');
 
 const given = process.argv.slice(2);
 const { selection, tier, nodeFlags } = readTestArguments(given);
-// What this script does not know is an option of Node.js, which says so if it does not know it either: now, not once services run.
+// Other options are for Node.js, which is asked before services start, so that it refuses unknown ones at once.
 const { status } = spawnSync(process.execPath, [...nodeFlags, '--version'], {
   stdio: ['ignore', 'ignore', 'inherit'],
 });
@@ -46,15 +46,15 @@ async function main() {
   const files = testFiles(selection, tier);
   if (files.length === 0) throw new Error('There are no tests.');
   return withServices(needsOf(files), (env) =>
-    // Node hands the flags on to the tests' processes.
+    // Node.js passes the flags on to the tests' processes.
     runNode(['--enable-source-maps', '--expose-gc', ...nodeFlags, RUNNER, ...given], env),
   );
 }
 
 /**
- * In a process group of its own: processes that a test leaves behind, being killed or at fault, end with it.
+ * Runs Node.js in a new process group: processes that a test leaves behind, killed or at fault, end with it.
  *
- * @returns {Promise<number>} exit code
+ * @returns {Promise<number>} the exit code
  */
 function runNode(args, env) {
   return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 /**
- * Whether the client knows of an event that has not come: it was told after the event before and before the next one; it
- * was told later than that; it was not told.
+ * Whether the client knows that an event is missing: it was told between the event before and the next one (`told`), it
+ * was told after the next one (`late`), or it was not told (`untold`).
  */
 export type Knowledge = 'told' | 'late' | 'untold';
 
-/** Numbers that follow each other, and have not come. */
+/** Consecutive numbers of events that have not come. */
 export interface Hole {
   readonly channel: string;
   readonly from: number;
@@ -12,7 +12,7 @@ export interface Hole {
   readonly knowledge: Knowledge;
 }
 
-/** What has become of the events of one channel, whose numbers begin with 1, for one subscription. */
+/** What one subscription has received of one channel, whose events are numbered from 1. */
 export class ChannelAccount {
   readonly #channel: string;
   readonly #missing = new Map<number, Knowledge>();
@@ -30,7 +30,7 @@ export class ChannelAccount {
     return this.#last;
   }
 
-  /** Events that have come, each counted once. */
+  /** The number of events that have come; an event that comes twice counts once. */
   get received(): number {
     return this.#last - this.#missing.size;
   }
@@ -39,7 +39,7 @@ export class ChannelAccount {
     return this.#doubled;
   }
 
-  /** Events that have come behind a later one. */
+  /** The number of events that have come behind a later one. */
   get reordered(): number {
     return this.#reordered;
   }
@@ -62,7 +62,7 @@ export class ChannelAccount {
     for (const [n, knowledge] of this.#missing) if (knowledge === 'untold') this.#missing.set(n, 'late');
   }
 
-  /** @param sent the last number that was sent: nothing comes any more */
+  /** @param sent the last number that was sent; no event comes after this call */
   close(sent: number): readonly Hole[] {
     this.#miss(sent);
     this.#last = Math.max(this.#last, sent);

@@ -20,7 +20,7 @@ export class ChaosClients {
   readonly #pending = new Map<number, Pending>();
   #number = 0;
 
-  /** @param isPolite leaves the processors to others: for thousands of clients beside those that are measured */
+  /** @param isPolite runs the process at low priority, so that its thousands of clients do not slow what is measured */
   constructor(scope: Scope, assignment: ChaosAssignment, { isPolite = false } = {}) {
     this.count = assignment.clients;
     this.#child = fork(MAIN, [JSON.stringify(assignment)], { execArgv: [] });

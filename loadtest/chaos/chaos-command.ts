@@ -19,12 +19,12 @@ const NAMES = Object.keys(SCENARIOS) as ScenarioName[];
 /** A run that takes longer hangs. */
 const LONGEST_MS = 600_000;
 
-/** In the folder of a version that has been built. */
+/** The gateway's program, in the folder of a built version. */
 const PROGRAM = 'dist/src/cli.js';
 
 const MOST_FAILURES_SHOWN = 20;
 
-/** The storm has more clients, and fewer events for them; what lasts, lasts for different times. */
+/** Defaults that differ: the storm has more clients and fewer events for each; faults last for different times. */
 const STANDARD: Partial<Record<ScenarioName, Partial<Pick<Size, 'clients' | 'perSecond' | 'faultSeconds'>>>> =
   {
     cuts: { faultSeconds: 60 },
@@ -127,7 +127,7 @@ function settingsIn(text: string): Record<string, string> {
   );
 }
 
-/** @throws UsageError where a scenario can't be run so */
+/** @throws UsageError if a scenario does not work with this deployment */
 function checkDeployment(name: ScenarioName, { before, redis }: Deployment): void {
   const scenario: Scenario = SCENARIOS[name];
   if (redis !== 'single' && scenario.needsSingle === true)
@@ -154,7 +154,7 @@ async function bounded<T>(signal: AbortSignal, work: (scope: RunScope) => Promis
     await scope.end();
     if (either.aborted) {
       console.error(messageOf(either.reason));
-      // Waits of what was under way would keep the process for some more minutes.
+      // Timers of the interrupted work would keep the process alive for some more minutes.
       process.exit(1);
     }
   }

@@ -6,10 +6,10 @@ import type { Scope } from '../../test/helpers/scope.ts';
 import { temporaryFolder } from '../../test/helpers/temporary-folder.ts';
 import { createTopics } from '../../test/helpers/topic.ts';
 
-/** The source, which the gateway compiles by itself. */
+/** The graph's source, which the gateway compiles by itself. */
 const SOURCE = path.join(import.meta.dirname, '../../../loadtest/graphs/chaos');
 
-/** Where the schema has the names of the run's topics. */
+/** The text in the schema that the names of the run's topics replace. */
 const TOPIC_PLACE = 'topic: "loadtest';
 
 /** A number of partitions that a small cluster would have. */
@@ -17,13 +17,13 @@ export const PARTITIONS = 6;
 
 export interface ChaosGraph {
   readonly folder: string;
-  /** A name of the run's own: for consumer groups and prefixes. */
+  /** A name unique to the run, for consumer groups and prefixes. */
   readonly id: string;
-  /** With a history, and without one. */
+  /** The topic with a history, and the one without. */
   readonly topics: readonly [string, string];
 }
 
-/** Topics of the run's own, and a graph that subscribes to them. Both go with their scope. */
+/** Creates the run's own topics, and a graph that subscribes to them. Both are removed with the scope. */
 export async function prepareGraph(scope: Scope): Promise<ChaosGraph> {
   const id = `chaos-${randomUUID().slice(0, 8)}`;
   const topics = [id, `${id}-unkept`] as const;

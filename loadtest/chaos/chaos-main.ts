@@ -3,13 +3,13 @@ import type { ChaosAnswers, ChaosAssignment, ChaosCommand, Numbers } from './cha
 import { ResumingClient } from './resuming-client.ts';
 import { groupOf, stockSubscriptionOf, subscriptionOf, TIMED_SUBSCRIPTION } from './subscriptions.ts';
 
-/** Clients that connect in each step at first: fewer than two pods take in a second. */
+/** Clients that connect in each step of `open`: fewer than two pods take in a second. */
 const STEP = { clients: 40, ms: 100 };
 
-/** So many of those that are cut are so once more, as soon as they are greeted. */
+/** The share of cut clients whose next connection is cut too, as soon as they are greeted. */
 const AGAIN_SHARE = 0.25;
 
-/** 28,000 ports for each. */
+/** Each address has 28,000 ports for connections. */
 const LOCAL_ADDRESSES = 20;
 
 const {

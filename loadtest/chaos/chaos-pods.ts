@@ -4,22 +4,22 @@ import type { Scope } from '../../test/helpers/scope.ts';
 import { kafkaBrokers } from '../../test/helpers/services.ts';
 import type { ChaosGraph } from './chaos-graph.ts';
 
-/** Warnings and above. */
+/** The pino level of warnings. */
 const WARN = 40;
 
-/** The last so many lines of each pod's log are told when a run fails. */
+/** The number of lines, the last of each pod's log, that are shown when a run fails. */
 const LINES_TOLD = 15;
 
-/** How pods are deployed, other than by default. */
+/** How the deployment of the pods differs from the default. */
 export interface PodDeployment {
-  /** The program of the version that the pods are of in the beginning; absent: this one. */
+  /** The program of the version that the pods run at first; absent: this version. */
   readonly before?: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Gateways behind nginx, which come and go. They end with their scope. */
+/** Gateways behind nginx, which are added and removed. They end with their scope. */
 export class ChaosPods {
-  /** The programs that pods are replaced by, in turn: from the version before to this one, back, and again. */
+  /** The programs of successive rollouts: to this version, back to the one before, and to this one again. */
   readonly rollouts: readonly (string | undefined)[];
   readonly #scope: Scope;
   readonly #before: string | undefined;
@@ -61,24 +61,24 @@ export class ChaosPods {
     );
   }
 
-  /** Replaces a pod as a rolling update does: another one first, then this one drains. @returns its exit code */
+  /** Replaces a pod as a rolling update does: starts a new pod, then drains `old`. @returns the exit code of `old` */
   async replace(old: GatewayProcess, cli?: string): Promise<number | null> {
     const fresh = await this.#startOne(cli);
     const ended = old.stop('SIGTERM');
-    // A line of the log stays, where the answer that the pod drains goes with it.
+    // The pod's log says that it drains; its admin endpoint, which says so too, may already be gone.
     await old.untilLog(/"draining"/);
     await this.#use([...this.#now.filter((pod) => pod !== old), fresh]);
     return ended;
   }
 
-  /** It ends at once, and another one comes in its place. */
+  /** Kills a pod at once, and starts another one in its place. */
   async kill(pod: GatewayProcess): Promise<void> {
     await pod.stop('SIGKILL');
     await this.#use(this.#now.filter((one) => one !== pod));
     await this.#use([...this.#now, await this.#startOne()]);
   }
 
-  /** All of them end, and nothing comes in their place. */
+  /** Ends all pods, and starts none in their place. */
   async stop(): Promise<void> {
     await Promise.all(this.#now.map((pod) => pod.stop()));
   }
@@ -89,7 +89,7 @@ export class ChaosPods {
     return values.reduce((sum, value) => sum + value, 0);
   }
 
-  /** What each of them has complained of, the last lines. */
+  /** Returns the last warnings and errors in the log of each pod. */
   complaints(): string[] {
     return this.#all.flatMap(({ lines, child }) =>
       lines

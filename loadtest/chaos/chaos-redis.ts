@@ -5,18 +5,18 @@ import { startSentinels } from '../../test/helpers/redis-sentinel.ts';
 import { startRedis, type RedisServer } from '../../test/helpers/redis.ts';
 import type { Scope } from '../../test/helpers/scope.ts';
 
-/** What PTTL says of a key without an expiry. */
+/** PTTL's answer for a key without an expiry. */
 const NO_END = -1;
 
 export const REDIS_KINDS = ['single', 'sentinel', 'cluster'] as const;
 
 export type RedisKind = (typeof REDIS_KINDS)[number];
 
-/** A Redis of the run's own, to which bad things happen. It ends with its scope. */
+/** A Redis of the run's own, which the scenarios break. It ends with its scope. */
 export class ChaosRedis {
-  /** By which gateways find it. */
+  /** The settings by which gateways find this Redis. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The servers that can be written to at first. A fault happens to all of them. */
+  /** The masters at the start. A fault happens to all of them. */
   readonly #masters: readonly RedisServer[];
   readonly #replica: RedisServer | undefined;
 
@@ -30,7 +30,7 @@ export class ChaosRedis {
     this.#replica = replica;
   }
 
-  /** @param keeps has its data when it starts again @param hasReplica only a single one, which has none by itself */
+  /** @param keeps Redis has its data when it starts again @param hasReplica adds a replica, to a single Redis only */
   static async start(
     scope: Scope,
     kind: RedisKind,
@@ -50,7 +50,7 @@ export class ChaosRedis {
     return new ChaosRedis({ REDIS_URL: server.url }, [server], replica);
   }
 
-  /** The keys that stay when nobody writes any more. */
+  /** Returns the keys without an expiry. */
   async lasting(): Promise<string[]> {
     const found = await Promise.all(this.#masters.map((master) => connected(master, keysWithoutEnd)));
     return found.flat();
@@ -81,7 +81,7 @@ export class ChaosRedis {
     await command(this.#given, 'REPLICAOF', 'NO', 'ONE');
   }
 
-  /** After `kill`: the replica is where the master was. */
+  /** To be called after `kill`: the replica takes over the master's port. */
   async failOver(): Promise<void> {
     await command(this.#given, 'CONFIG', 'SET', 'port', String(this.#single.port));
   }
@@ -105,7 +105,7 @@ export class ChaosRedis {
   }
 }
 
-/** Resolves when it has all that its master has. */
+/** Resolves when the replica has all that its master has. */
 async function startReplica(scope: Scope, { port }: RedisServer): Promise<RedisServer> {
   const replica = await startRedis(scope);
   await command(replica, 'REPLICAOF', '127.0.0.1', String(port));

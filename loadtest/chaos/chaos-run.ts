@@ -8,9 +8,9 @@ interface ChaosOutcome {
   readonly reports: readonly ClientReport[];
   /** Events that have been sent on each topic. */
   readonly sent: number;
-  /** What is against the promise, one line each; empty: it has been kept. */
+  /** How the promise was broken, one line for each failure; empty: it was kept. */
   readonly failures: readonly string[];
-  /** What the pods have complained of. */
+  /** The warnings and errors in the logs of the pods. */
   readonly complaints: readonly string[];
 }
 

@@ -1,28 +1,28 @@
 import { ChannelAccount, type Hole, type Knowledge } from './channel-account.ts';
 import type { Field, Subscription } from './subscriptions.ts';
 
-/** What a run ends with, for each client. */
+/** The result of a run for one client. */
 export interface ClientReport {
   readonly client: number;
   readonly field: Field;
   readonly received: number;
-  /** Events that have not come, by what the client knows of them. */
+  /** Events that have not come, by the client's knowledge of them. */
   readonly lost: Readonly<Record<Knowledge, number>>;
   readonly doubled: number;
   readonly reordered: number;
-  /** How often it has subscribed again, and been greeted. */
+  /** How often the client has subscribed again, and been greeted. */
   readonly returns: number;
-  /** Greetings behind the first one that said `recovered: false`. */
+  /** Greetings after the first one that said `recovered: false`. */
   readonly unrecovered: number;
   readonly gaps: number;
-  /** What is against the protocol. */
+  /** Violations of the protocol, in words. */
   readonly faults: readonly string[];
   readonly holes: readonly Hole[];
 }
 
 const MOST_FAULTS = 2;
 
-/** What one client has got, and what it knows of the rest. */
+/** The events that one client has got, and what it knows of the missing ones. */
 export class ClientAccount {
   readonly #client: number;
   readonly #field: Field;
@@ -38,7 +38,7 @@ export class ClientAccount {
     this.#channels = new Map(channels.map((channel) => [channel, new ChannelAccount(channel)]));
   }
 
-  /** The last number of each of its channels that has come. */
+  /** The highest number that has come, for each of the client's channels. */
   get last(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#channels].map(([channel, account]) => [channel, account.last]));
   }
@@ -52,7 +52,7 @@ export class ClientAccount {
     }
   }
 
-  /** It has subscribed again. @param recovered what the server said */
+  /** Notes that the client has subscribed again. @param recovered the server's answer */
   returned(recovered: boolean): void {
     this.#returns += 1;
     if (recovered) return;
@@ -69,7 +69,7 @@ export class ClientAccount {
     if (this.#faults.length < MOST_FAULTS) this.#faults.push(what);
   }
 
-  /** @param sent the last number of each channel: nothing comes any more */
+  /** @param sent the last number of each channel; no event comes after this call */
   close(sent: Readonly<Record<string, number>>): ClientReport {
     const holes = [...this.#channels].flatMap(([channel, account]) => account.close(sent[channel] ?? 0));
     const accounts = [...this.#channels.values()];

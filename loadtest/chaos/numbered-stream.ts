@@ -6,19 +6,19 @@ import type { Scope } from '../../test/helpers/scope.ts';
 import type { Numbers } from './chaos-messages.ts';
 
 interface StreamOptions {
-  /** Each gets every event. */
+  /** Each of these topics gets every event. */
   readonly topics: readonly string[];
-  /** A channel's events are all in one of them. */
+  /** Partitions of each topic. All events of a channel are in one partition. */
   readonly partitions: number;
   readonly channels: readonly string[];
-  /** Over all channels. */
+  /** Events a second, over all channels. */
   readonly perSecond: number;
 }
 
-/** No client subscribes to it. */
+/** A channel that no client subscribes to. */
 const UNHEARD = 'unheard';
 
-/** Events at a steady rate, dealt out to channels, and numbered for each from 1 on. */
+/** Sends events at a steady rate to one channel after the other; each channel numbers its events from 1. */
 export class NumberedStream {
   readonly #options: StreamOptions;
   readonly #producer: Producer = kafkaClient().producer();
@@ -31,12 +31,12 @@ export class NumberedStream {
     this.#options = options;
   }
 
-  /** The numbers that Kafka has acknowledged. */
+  /** The last number of each channel that Kafka has acknowledged. */
   get sent(): Numbers {
     return { ...this.#sent };
   }
 
-  /** Resolves when each partition takes events: a busy broker tells of new ones before they do. */
+  /** Resolves when each partition takes events: a busy broker tells of new partitions before they take any. */
   async connect(scope: Scope): Promise<void> {
     disconnectAfter(scope, this.#producer);
     await this.#producer.connect();
@@ -52,7 +52,7 @@ export class NumberedStream {
     this.#sending.catch(() => undefined);
   }
 
-  /** Sends one more event on each channel, behind all others. Rejects if Kafka has refused any. */
+  /** Sends one last event on each channel, behind all other events. Rejects if Kafka has refused any event. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#sending;

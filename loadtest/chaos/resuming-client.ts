@@ -12,7 +12,7 @@ interface Options {
   readonly subscription: Subscription;
   readonly endpoint: Endpoint;
   readonly localAddress: string;
-  /** Told of each event, with how long it took from being sent, in ms. */
+  /** Called with the delay of each event, from being sent to being received, in ms. */
   readonly delayed?: ((ms: number) => void) | undefined;
 }
 
@@ -28,20 +28,20 @@ interface Message {
   };
 }
 
-/** It connects again after a random time below this, which doubles with each refusal. */
+/** The client connects again after a random time below this limit, which doubles with each refusal. */
 const JITTER_MS = 500;
 const MOST_DOUBLINGS = 4;
 
-/** A fault shows so much of a message. */
+/** The number of characters of a message that a fault shows. */
 const SHOWN = 120;
 
-/** A subscription that goes on behind its cursor after each connection that it has lost. */
+/** A client whose subscription resumes from its cursor after each lost connection. */
 export class ResumingClient implements Receiver {
   readonly account: ClientAccount;
   readonly #options: Options;
   #connection: RawClient | undefined;
   #cursor: string | null = null;
-  /** On the connection of now. */
+  /** Whether the server has greeted the client on the current connection. */
   #isGreeted = false;
   #wasGreeted = false;
   #refusals = 0;
@@ -67,9 +67,9 @@ export class ResumingClient implements Receiver {
   }
 
   /**
-   * Breaks the connection, and comes back soon: what has not been read by now is lost.
+   * Breaks the connection, and connects again soon. Messages that have not been read by now are lost.
    *
-   * @param again breaks the next one too, between the greeting and what follows it
+   * @param again cuts the next connection too, right after its greeting
    */
   cut({ again = false } = {}): void {
     this.#connection?.destroy();
@@ -127,14 +127,14 @@ export class ResumingClient implements Receiver {
     if (isNew && recovered !== isKept(this.subscription.field)) {
       fault(`recovered: ${isKept(this.subscription.field)} of a new subscription`);
     }
-    // Without a cursor it was a new subscription to the server, which can't know that events are missing.
+    // A subscription without a cursor is new to the server, which can't know that the client has missed events.
     const hasCursor = this.#cursor !== null;
     this.#cursor = typeof cursor === 'string' ? cursor : null;
     this.#subscribed(recovered && hasCursor);
     if (this.#cutsAgain) this.cut();
   }
 
-  /** @param recovered and goes on behind what it has got before, if it has */
+  /** @param recovered whether the subscription goes on behind the events that the client has got before */
   #subscribed(recovered: boolean): void {
     if (this.#wasGreeted) this.account.returned(recovered);
     this.#isGreeted = true;

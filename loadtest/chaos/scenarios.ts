@@ -2,17 +2,17 @@ import { percentiles } from '../statistics.ts';
 import { describeStorm, StormCounters, stormComplaints } from './storm-figures.ts';
 import { passes, type Scenario, type World } from './world.ts';
 
-/** The share of all clients that is cut in a second. */
+/** The share of all clients that is cut each second. */
 const CUT_SHARE = 0.1;
 const CUTS_PER_SECOND = 10;
 
-/** How often the subscribers' connections are killed. */
+/** How often Redis closes the connections by which pods listen. */
 const KILLS = 3;
 
-/** What the replica lacks, in seconds of stream. */
+/** The replica lacks the writes of this many seconds. */
 const LACKED_SECONDS = 2;
 
-/** The share of the clients whose resuming a fault of Redis is to make hard. */
+/** The share of the clients that resume after a fault of Redis. */
 const SOME = 0.3;
 
 async function killAndStart(world: World): Promise<void> {
@@ -22,19 +22,19 @@ async function killAndStart(world: World): Promise<void> {
   await resumeSome(world);
 }
 
-/** Some clients resume with cursors of before. */
+/** Some clients resume with cursors from before the fault. */
 async function resumeSome(world: World): Promise<void> {
   await passes(world.size.calmSeconds);
   await cutSome(world);
 }
 
-/** Stock clients have no cursors, and would lose what comes meanwhile. */
+/** Cuts some clients, but no stock clients: without cursors, they would lose the events that come meanwhile. */
 async function cutSome({ crowd, size }: World): Promise<void> {
   if (size.stock) return;
   await Promise.all(crowd.map((clients) => clients.cut(SOME)));
 }
 
-/** What can happen, by the name that it has on the command line. */
+/** The scenarios, by their names on the command line. */
 export const SCENARIOS = {
   rolling: {
     summary: 'all pods are replaced, one by one',
@@ -103,7 +103,7 @@ export const SCENARIOS = {
       const { redis, size } = world;
       await redis.detachReplica();
       await passes(LACKED_SECONDS);
-      // They resume where nothing is known of the events that they have got last.
+      // These clients resume from events that the replica does not have.
       await cutSome(world);
       await redis.kill();
       await passes(size.faultSeconds);
@@ -130,13 +130,13 @@ export const SCENARIOS = {
       const { crowd, stayers } = world;
       const timed = async (): Promise<number> =>
         percentiles((await Promise.all(stayers.map((some) => some.delays()))).flat()).p99;
-      await timed(); // Nothing of the start.
+      await timed(); // Drops the delays of the start.
       await passes(world.size.calmSeconds);
       const before = await timed();
       await Promise.all(crowd.map((clients) => clients.leave()));
       const counters = await StormCounters.start(world);
       await passes(world.size.faultSeconds);
-      await timed(); // Nothing of the time between.
+      await timed(); // Drops the delays between calm and storm.
       await Promise.all(crowd.map((clients) => clients.return()));
       await world.untilGreeted();
       await world.untilComplete();

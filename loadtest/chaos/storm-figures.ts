@@ -1,19 +1,19 @@
 import type { Numbers } from './chaos-messages.ts';
 import type { World } from './world.ts';
 
-/** In the storm, against before: how much later other subscribers may get their events. */
+/** The bound on the p99 of the subscribers that stay: in the storm, as a multiple of the p99 before. */
 const MOST_RATIO = 2;
 
-/** What a storm of clients that resume has cost. */
+/** The costs of a storm of clients that resume. */
 interface StormFigures {
-  /** The number of executions of events for those who have missed them. */
+  /** The number of executions of events for clients that have missed these events. */
   readonly executions: number;
-  /** The number of pairs of a group and an event that some client of it had yet to get, on each pod. */
+  /** The number of pairs of a group and an event that at least one client of the group still lacked, on each pod. */
   readonly pairs: number;
-  /** Lists that were read of Redis. */
+  /** The number of lists that pods have read from Redis. */
   readonly reads: number;
   readonly channels: number;
-  /** ms, of the subscribers that stay. */
+  /** The delays of the subscribers that stay, in ms. */
   readonly p99: { readonly before: number; readonly during: number };
 }
 
@@ -25,7 +25,7 @@ export function describeStorm({ executions, pairs, reads, channels, p99 }: Storm
   ].join('; ');
 }
 
-/** Which bounds the figures are past, in words. */
+/** Describes each bound that the figures exceed. */
 export function stormComplaints({ executions, pairs, reads, channels, p99 }: StormFigures): string[] {
   const over = (what: string, got: number, most: number): string[] =>
     got <= most ? [] : [`expected at most ${most} ${what}, got ${got}`];
@@ -36,7 +36,7 @@ export function stormComplaints({ executions, pairs, reads, channels, p99 }: Sto
   ];
 }
 
-/** Counts from now on what the pods and Redis do. */
+/** Counts the executions of the pods and the reads of Redis from `start` to `stop`. */
 export class StormCounters {
   readonly #world: World;
   readonly #executions: number;
@@ -65,7 +65,7 @@ export class StormCounters {
     const executions = (await executionsOf(this.#world)) - this.#executions;
     return {
       executions,
-      // After that: none has been executed that is not among them.
+      // Counted after `executions`, so that each execution is of one of these pairs.
       pairs: pairsOf(this.#places, sent) * pods.now.length,
       reads: (await readsOf(this.#world)) - this.#reads,
       channels: size.channels * pods.now.length,
@@ -74,7 +74,7 @@ export class StormCounters {
   }
 }
 
-/** @param places of each process of clients */
+/** @param places the places of each process of clients */
 export function pairsOf(places: readonly Readonly<Record<string, Numbers>>[], sent: Numbers): number {
   const lowest = new Map<string, number>();
   for (const groups of places) {
@@ -92,5 +92,5 @@ export function pairsOf(places: readonly Readonly<Record<string, Numbers>>[], se
 
 const executionsOf = ({ pods }: World): Promise<number> => pods.metric('sluice_replay_executions_total');
 
-/** The first element is asked for once for each list that is read. */
+/** A pod asks for the first element of a list once each time it reads the list. */
 const readsOf = ({ redis }: World): Promise<number> => redis.calls('lindex');

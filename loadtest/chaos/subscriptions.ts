@@ -1,26 +1,26 @@
-/** Fields of loadtest/graphs/chaos. */
+/** The subscription fields of loadtest/graphs/chaos. */
 export const FIELDS = ['update', 'updates', 'delayed_update', 'unkept_update'] as const;
 
 export type Field = (typeof FIELDS)[number];
 
-/** What one client subscribes to. */
+/** The subscription of one client. */
 export interface Subscription {
   readonly field: Field;
   readonly channels: readonly string[];
-  /** The client knows nothing of cursors and gaps, as stock ones do. */
+  /** The client knows nothing of cursors and gaps, like stock clients. */
   readonly isStock?: true;
 }
 
-/** What an event says of itself. */
+/** The payload of an event. */
 export interface Update {
   readonly channel: string;
-  /** Counts the events of the channel from 1 on. */
+  /** The number of the event in its channel, from 1 on. */
   readonly n: number;
-  /** ms since 1970. */
+  /** When the event was sent: ms since 1970. */
   readonly sent_at: number;
 }
 
-/** The number of channels of a subscription to several. */
+/** The number of channels of a subscription to `updates`. */
 const LISTED = 3;
 
 /** Whether the gateway keeps a history of the field's topic. */
@@ -28,18 +28,18 @@ export const isKept = (field: Field): boolean => field !== 'unkept_update';
 
 export const channelName = (index: number): string => `c${index}`;
 
-/** The channel of clients whose events are timed, and of no others. */
+/** A channel that only clients subscribe to whose events are timed. */
 export const TIMED = 'timed';
 
-/** What they subscribe to: nothing that takes time by itself. */
+/** The subscription of these clients: its field has no resolver that waits. */
 export const TIMED_SUBSCRIPTION: Subscription = { field: 'update', channels: [TIMED] };
 
-/** All of them to a field without history. */
+/** Returns a stock client's subscription, always to the field without history. */
 export function stockSubscriptionOf(client: number, channels: number): Subscription {
   return { field: 'unkept_update', channels: [channelName(client % channels)], isStock: true };
 }
 
-/** Returns a client's subscription. Of twenty clients, three get several channels, three wait for a resolver, and one has no history. */
+/** Three in 20 clients list several channels, three wait for a resolver, and one has no history. */
 export function subscriptionOf(client: number, channels: number): Subscription {
   const kind = client % 20;
   const first = Math.floor(client / 20) + kind;
@@ -52,7 +52,7 @@ export function subscriptionOf(client: number, channels: number): Subscription {
   return { field: kind <= 6 ? 'delayed_update' : 'update', channels: [channel(0)] };
 }
 
-/** Subscriptions with equal ones share executions. */
+/** Subscriptions with equal results of this function share executions. */
 export const groupOf = ({ field, channels }: Subscription): string => `${field}(${channels.join()})`;
 
 /** The payload of `subscribe`. */

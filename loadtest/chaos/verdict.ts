@@ -2,18 +2,18 @@ import type { ClientReport } from './client-account.ts';
 import { isKept } from './subscriptions.ts';
 
 /**
- * What clients of fields with history are promised: every event once and in order; or that too, but for holes of which
- * they are told before the next event.
+ * The promise to clients of fields with history: each gets every event once and in order; or it may also miss
+ * events, if it is told so before the next event.
  */
 export type Promised = 'everything' | 'everything or told';
 
-/** What is wrong with one client's account, in words; empty: nothing. */
+/** Returns the faults of one client's account, in words; empty: there are none. */
 export function complaintsAbout(report: ClientReport, promised: Promised): string[] {
   const { lost, doubled, reordered, faults, field } = report;
   const wrong = (count: number, what: string): string[] => (count === 0 ? [] : [`${count} ${what}`]);
   const complaints = [...faults, ...wrong(lost.untold, 'lost and not told')];
-  // Without history a field is promised to tell, which may be behind the next events. Another pod does not know what
-  // the client has got from the one before.
+  // A field without history promises to tell of missed events, if late: after the next events. Another pod does not
+  // know which events the client has got from the pod before.
   if (!isKept(field)) return complaints;
   complaints.push(...wrong(lost.late, 'lost and told too late'));
   complaints.push(...wrong(doubled, 'doubled'), ...wrong(reordered, 're-ordered'));

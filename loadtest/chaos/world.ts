@@ -12,16 +12,16 @@ import { NumberedStream } from './numbered-stream.ts';
 import { channelName, TIMED } from './subscriptions.ts';
 import type { Promised } from './verdict.ts';
 
-/** How much of everything. */
+/** The size of a run. */
 export interface Size {
   readonly clients: number;
   readonly pods: number;
   readonly channels: number;
   /** Events a second, over all channels. */
   readonly perSecond: number;
-  /** Seconds of stream before what happens, and after it. */
+  /** Seconds of stream before the fault, and after it. */
   readonly calmSeconds: number;
-  /** How long it lasts, if it is something that lasts. */
+  /** Seconds that the fault lasts, if the scenario has one that lasts. */
   readonly faultSeconds: number;
   /** Clients know nothing of cursors and gaps, and subscribe to a field without history. */
   readonly stock: boolean;
@@ -33,34 +33,34 @@ export interface Scenario {
   /** Redis has its data when it starts again. */
   readonly redisKeeps?: boolean;
   readonly hasReplica?: boolean;
-  /** Redis may neither be a cluster nor have Sentinels. */
+  /** The scenario works neither with a cluster nor with Sentinels. */
   readonly needsSingle?: boolean;
   /** Clients that stay while the others leave and return, and how many events a second each of them gets. */
   readonly stayers?: { readonly clients: number; readonly perSecond: number };
-  /** @returns what else is wrong, in words */
+  /** @returns further failures, in words */
   happen(world: World): Promise<readonly string[] | void>;
 }
 
-/** How pods and Redis are deployed, other than by default. */
+/** How the deployment of pods and Redis differs from the default. */
 export interface Deployment extends PodDeployment {
   readonly redis: RedisKind;
 }
 
-/** One process of clients for so many: they parse all that comes. */
+/** The limit for one process: its clients parse every message. */
 const CLIENTS_PER_PROCESS = 2_000;
 
-/** Ends only waits for what would never come. */
+/** How long the run waits for events or greetings that may never come. */
 const PATIENCE_MS = 60_000;
 
 const LOOK_MS = 100;
 
-/** The keys that gateways keep for good, a few of each topic: the identity of the bus, versions, the state of histories. */
+/** Keys that gateways keep for good, a few for each topic: the bus's identity, versions, states of histories. */
 const KEPT = /@bus|@version|@history:\{[^}]+\}$/;
 
-/** What comes twice comes soon after all has come once. */
+/** A copy of an event comes within this time after the clients have got all events. */
 const DOUBLES_MS = 1_000;
 
-/** The stream goes on meanwhile: its length is what is asked for. */
+/** Resolves after this time, in which the stream goes on. */
 export async function passes(seconds: number): Promise<void> {
   await delay(seconds * 1_000);
 }
@@ -71,11 +71,11 @@ export class World {
   readonly redis: ChaosRedis;
   readonly pods: ChaosPods;
   readonly #streams: readonly NumberedStream[];
-  /** They come back when they have lost their connection. */
+  /** Clients that connect again when they have lost their connection. */
   readonly crowd: readonly ChaosClients[];
-  /** Their connections are left alone, and what comes is timed. */
+  /** Clients whose connections are left alone, and whose events are timed. */
   readonly stayers: readonly ChaosClients[];
-  /** Tells how the run goes on. */
+  /** Logs the progress of the run. */
   readonly say: (text: string) => void;
 
   private constructor(
@@ -139,7 +139,7 @@ export class World {
     await Promise.all(world.#streams.map((one) => one.connect(scope)));
     for (const some of world.all) await some.open();
     await world.untilGreeted();
-    // A stock client is not told when its subscription has begun.
+    // The server does not tell a stock client when its subscription has begun.
     if (size.stock === true)
       await eventually(async () => assert.equal(await pods.metric('sluice_subscribers'), size.clients));
     for (const one of world.#streams) one.start(scope);
@@ -156,7 +156,7 @@ export class World {
     return Object.assign({}, ...this.#streams.map(({ sent }) => sent)) as Numbers;
   }
 
-  /** @throws if some clients are not connected and greeted in the end */
+  /** @throws if some clients are not greeted within PATIENCE_MS */
   async untilGreeted(): Promise<void> {
     const { greeted, expected } = await this.#count('greeted', {});
     if (greeted < expected) {
@@ -167,13 +167,13 @@ export class World {
     }
   }
 
-  /** Resolves when all clients have got what has been sent by now; or there is no hope that they will. */
+  /** Resolves when all clients have got all events sent by now, or after PATIENCE_MS. */
   async untilComplete(): Promise<void> {
     const { complete, expected } = await this.#count('complete', this.sent);
     if (complete < expected) this.say(`${expected - complete} clients have not got the last events`);
   }
 
-  /** Ends the stream, waits for what is under way, and makes the account of each client. */
+  /** Ends the stream, waits until the clients have got its events, and makes the account of each client. */
   async close(): Promise<readonly ClientReport[]> {
     await Promise.all(this.#streams.map((stream) => stream.stop()));
     await this.untilComplete();
@@ -182,14 +182,14 @@ export class World {
     return reports.flat();
   }
 
-  /** After `close`: ends the pods. @returns what stays in Redis, and should not, in words */
+  /** To be called after `close`: ends the pods. @returns keys that stay in Redis and should not, in words */
   async leave(): Promise<readonly string[]> {
     await this.pods.stop();
     const lasting = (await this.redis.lasting()).filter((key) => !KEPT.test(key));
     return lasting.map((key) => `expected nothing to stay in Redis without an expiry, got ${key}`);
   }
 
-  /** Asks until it is so of all clients, or patience ends. */
+  /** Counts again and again until all clients are greeted or complete, or PATIENCE_MS have passed. */
   async #count(
     what: keyof ChaosAnswers['count'],
     sent: Numbers,

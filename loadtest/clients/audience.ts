@@ -2,16 +2,16 @@ import type { Assignment, ClientReport, Progress } from './client-messages.ts';
 import { ClientProcess } from './client-process.ts';
 import type { Load } from '../report/report.ts';
 
-/** Sockets that parse and time all that they get, in a process of their own that has time for it. */
+/** Sockets that parse and time every event, in a process of their own that has enough CPU for it. */
 const TIMING_SOCKETS = 20;
 
-/** Among the others, every so-many-th parses what it gets. */
+/** In the other processes, one socket of this many parses its events. */
 const SAMPLE_EVERY = 50;
 
-/** One process counts the frames of so many sockets without being what is measured. */
+/** One process counts the frames of this many sockets without being the bottleneck. */
 const SOCKETS_PER_PROCESS = 10_000;
 
-/** All clients of a run: many that count what they get, and a few that parse and time all of it. */
+/** All clients of a run: many only count their events, and a few parse and time every event. */
 export class Audience {
   readonly #counting: readonly ClientProcess[];
   readonly #timing: ClientProcess;
@@ -19,7 +19,7 @@ export class Audience {
   #changing: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
-  /** @param perSecond sockets that each process connects in a second; absent: as many as the server takes */
+  /** @param perSecond sockets that each process connects in a second; absent: as fast as the server takes them */
   constructor(load: Load, ports: readonly number[], perSecond?: number) {
     this.#load = load;
     const common = { endpoints: ports.map((port) => ({ host: '127.0.0.1', port })), load, perSecond };
@@ -38,7 +38,7 @@ export class Audience {
     return this.#sum('deliveries');
   }
 
-  /** How many sockets each channel has. @param reading without those that stop reading */
+  /** Returns the number of sockets of each channel. @param reading leaves out sockets that stop reading */
   static subscribersByChannel(load: Load, { reading } = { reading: false }): number[] {
     const counts = Array.from({ length: Math.max(1, load.channels) }, () => 0);
     const stalls = countingRanges(load).map((range) => range.first + range.sockets - range.stalled);
@@ -55,7 +55,7 @@ export class Audience {
     return counts;
   }
 
-  /** Resolves when all have connected and sent their subscription. @throws if some are refused */
+  /** Resolves when all sockets have connected and sent their subscription. */
   async connect(): Promise<void> {
     for (const clients of this.#all) clients.send({ type: 'open' });
     while (this.open < this.#load.sockets) await this.changed();
@@ -65,7 +65,7 @@ export class Audience {
     await Promise.all(this.#all.map((clients) => clients.reached(seq)));
   }
 
-  /** Resolves when a count has changed. */
+  /** Resolves when a process reports new counts. */
   changed(): Promise<void> {
     this.#changing ??= new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -89,7 +89,7 @@ export class Audience {
     this.#timing.send({ type: 'stop-visiting' });
   }
 
-  /** What came since the last report. Delays are those of the process that times all that it gets. */
+  /** Returns what clients have noted since the last report. The delays are from the process that times every event. */
   async report(): Promise<ClientReport> {
     const [timing, ...counting] = await Promise.all(
       [this.#timing, ...this.#counting].map((clients) => clients.report()),
@@ -129,7 +129,7 @@ function timingSockets({ sockets }: Load): number {
   return Math.min(sockets, TIMING_SOCKETS);
 }
 
-/** The sockets that only count, by process. */
+/** Deals out the sockets that only count to processes. */
 function countingRanges(load: Load): Pick<Assignment, 'first' | 'sockets' | 'stalled'>[] {
   const from = timingSockets(load);
   const processes = Math.ceil((load.sockets - from) / SOCKETS_PER_PROCESS);

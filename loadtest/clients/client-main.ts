@@ -3,15 +3,15 @@ import { REFUSED, type Assignment, type ClientCommand, type ClientMessage } from
 import { Subscriber, type Tally } from './subscriber.ts';
 import { visit } from './visitor.ts';
 
-/** Fast enough for events that are sent one at a time, seldom enough to cost nothing. */
+/** Short enough for events that are sent one at a time, long enough to cost next to nothing. */
 const PROGRESS_MS = 5;
 
-/** Connections under way at once: more would overrun the server's queue of connections. */
+/** Connections being opened at once: more would overrun the server's queue of connections. */
 const OPENING = 100;
 
 const MOST_FAULTS = 20;
 
-/** 28,000 ports for each: the kernel looks long for a free one when few are left. */
+/** Each address has 28,000 ports: the kernel searches long for a free port when few are left. */
 const LOCAL_ADDRESSES = 20;
 
 const assignment = JSON.parse(process.argv[2] ?? '') as Assignment;
@@ -100,7 +100,7 @@ setInterval(() => {
   const text = JSON.stringify(progress);
   if (text !== sent) send({ type: 'progress', ...progress });
   sent = text;
-  // After the count that belongs to it.
+  // `reached` follows the progress message with the matching count.
   if (awaited === undefined || subscribers.some(({ last }) => last < (awaited ?? 0))) return;
   send({ type: 'reached', seq: awaited });
   awaited = undefined;

@@ -1,18 +1,18 @@
 import type { Load } from '../report/report.ts';
 
-/** What a client process is to do, as its only argument. */
+/** The work of a client process; it is the only argument of the process. */
 export interface Assignment {
   /** WebSocket endpoints of the pods; sockets are dealt out to them in turn. */
   readonly endpoints: readonly { readonly host: string; readonly port: number }[];
   readonly load: Pick<Load, 'channels' | 'ids' | 'resumes' | 'transport' | 'variables' | 'payloadBytes'>;
-  /** Its sockets: indexes from `first` on, over all client processes. */
+  /** The process opens sockets with indexes from `first` on; indexes count over all client processes. */
   readonly first: number;
   readonly sockets: number;
-  /** The last so many of its sockets stop reading when told to. */
+  /** The number of sockets, the last of this process, that stop reading when told to. */
   readonly stalled: number;
-  /** Every so-many-th socket parses and compares all that it gets. */
+  /** One socket of this many parses and compares all its events. */
   readonly sampleEvery: number;
-  /** It connects no more than so many of them in a second; absent: as fast as the server takes them. */
+  /** Sockets that the process connects in a second, at most; absent: as fast as the server takes them. */
   readonly perSecond?: number | undefined;
 }
 
@@ -23,17 +23,17 @@ export type ClientCommand =
   | { readonly type: 'await'; readonly seq: number }
   | { readonly type: 'stall' }
   | { readonly type: 'release' }
-  /** Open one more socket every so many ms, note how long it takes until it is acknowledged, and close it. */
+  /** Open one more socket every `everyMs` ms, note the time until it is acknowledged, and close it. */
   | { readonly type: 'visit'; readonly everyMs: number }
   | { readonly type: 'stop-visiting' }
   | { readonly type: 'report' };
 
-/** Sent when something has changed, some times a second. */
+/** Sent after a count has changed, at most every 5 ms. */
 export interface Progress {
   readonly type: 'progress';
   readonly open: number;
   readonly deliveries: number;
-  /** The number of sockets, of those that read all the time, that were closed. */
+  /** The number of sockets that were closed though they read all the time. */
   readonly closed: number;
 }
 
@@ -43,10 +43,10 @@ interface Reached {
   readonly seq: number;
 }
 
-/** The answer to `report`; begins all counts but that of deliveries anew. */
+/** The answer to `report`, which resets all counts but that of deliveries. */
 export interface ClientReport {
   readonly type: 'report';
-  /** Event written → frame read, ms, of the sockets that parse. */
+  /** Delays of the sockets that parse, from writing the event to reading its frame, in ms. */
   readonly delays: readonly number[];
   readonly handshakes: readonly number[];
   readonly faults: readonly string[];
@@ -56,5 +56,5 @@ export interface ClientReport {
 /** From a client process to the load test. */
 export type ClientMessage = Progress | Reached | ClientReport;
 
-/** The fault of a server that is too busy to acknowledge a client that comes in the flood. */
+/** The fault if a server is too busy to acknowledge a client that connects during the flood. */
 export const REFUSED = 'a socket that came in the flood was refused';

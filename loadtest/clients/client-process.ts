@@ -15,7 +15,7 @@ export class ClientProcess {
   constructor(assignment: Assignment, changed: () => void) {
     this.#changed = changed;
     this.#child = fork(MAIN, [JSON.stringify(assignment)], { execArgv: [] });
-    // Each attempt of a warm-up asks once more.
+    // Each attempt of a warm-up adds a listener.
     this.#child.setMaxListeners(0);
     this.#child.on('message', (message: ClientMessage) => {
       if (message.type !== 'progress') return;

@@ -13,31 +13,32 @@ const HANDSHAKE = [
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** All sockets of a process read into this, one after the other: what stays is copied. */
+/** All sockets of a process read into this buffer in turn: bytes that are kept are copied. */
 const SHARED = Buffer.allocUnsafe(256 * 1024);
 
-/** What one client does with what it gets. No method may throw. */
+/** Handles the messages of one client. No method may throw. */
 export interface Receiver {
   acknowledged(): void;
-  /** A `next`, or any other message after the acknowledgement: bytes of one text frame, valid during the call. */
+  /** Takes a `next`, or any other message after the acknowledgement: one text frame, valid during the call. */
   text(bytes: Buffer, start: number, end: number): void;
   /** @param ending close code; `terminated` if the connection broke without one; `refused` before it was acknowledged */
   ended(ending: string): void;
 }
 
 /**
- * A client of graphql-transport-ws, or another subprotocol that begins likewise, that costs its process next to nothing: it looks at frames, not into them.
+ * A client of graphql-transport-ws, or of another subprotocol with the same beginning. It looks at frames, not into
+ * them, and so costs its process next to nothing.
  */
 export class RawClient {
   readonly #socket: Socket;
   readonly #receiver: Receiver;
   #upgraded = false;
   #acknowledged = false;
-  /** The beginning of a frame, or of the head, whose rest is to come. */
+  /** The beginning of a frame, or of the response head, whose rest has not come yet. */
   #rest: Buffer | undefined;
   #code: string | undefined;
 
-  /** @param localAddress ports are counted for each pair of addresses, so thousands of clients share several */
+  /** @param localAddress ports are counted for each pair of addresses: thousands of clients need several addresses */
   constructor(
     endpoint: { host: string; port: number },
     localAddress: string,
@@ -70,7 +71,7 @@ export class RawClient {
     this.#socket.resume();
   }
 
-  /** By the protocol's handshake. */
+  /** Closes the connection by the protocol's handshake. */
   close(): void {
     this.#socket.write(CLOSE_FRAME);
   }
@@ -101,7 +102,7 @@ export class RawClient {
     if (at < end) this.#rest = Buffer.from(bytes.subarray(at, end));
   }
 
-  /** @returns where the first frame begins; 0 if the head is not all there */
+  /** @returns where the first frame begins; 0 if the head is not complete */
   #head(bytes: Buffer, end: number): number {
     const headEnd = bytes.subarray(0, end).indexOf(HEAD_END);
     if (headEnd === -1) return 0;

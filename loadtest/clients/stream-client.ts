@@ -4,18 +4,18 @@ import type { Receiver } from './raw-client.ts';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 
-/** All sockets of a process read into this, one after the other: what stays is copied. */
+/** All sockets of a process read into this buffer in turn: bytes that are kept are copied. */
 const SHARED = Buffer.allocUnsafe(256 * 1024);
 
 /**
- * A client of a response in chunks that costs its process next to nothing: it looks at chunks, not into them. Each is one
- * message, as all servers here write them.
+ * A client of a chunked response. It looks at chunks, not into them, and so costs its process next to nothing. Each
+ * chunk is one message, as all servers here write them.
  */
 export class StreamClient {
   readonly #socket: Socket;
   readonly #receiver: Receiver;
   #acknowledged = false;
-  /** The beginning of a chunk, or of the head, whose rest is to come. */
+  /** The beginning of a chunk, or of the response head, whose rest has not come yet. */
   #rest: Buffer | undefined;
 
   /** @param accept media type of the response */
@@ -75,7 +75,7 @@ export class StreamClient {
     if (at < end) this.#rest = Buffer.from(bytes.subarray(at, end));
   }
 
-  /** @returns where the first chunk begins; 0 if the head is not all there */
+  /** @returns where the first chunk begins; 0 if the head is not complete */
   #head(bytes: Buffer, end: number): number {
     const headEnd = bytes.subarray(0, end).indexOf(HEAD_END);
     if (headEnd === -1) return 0;

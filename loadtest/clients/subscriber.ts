@@ -3,7 +3,7 @@ import type { Receiver } from './raw-client.ts';
 import { messagesOf, type Connection, type Received } from './transports.ts';
 import { bodyText, channelOf, idOf, QUERY, SEQ_DIGITS, variablesOf, type Update } from '../run/workload.ts';
 
-/** What the subscribers of a process count together. */
+/** The counts that the subscribers of a process share. */
 export interface Tally {
   open: number;
   deliveries: number;
@@ -20,18 +20,18 @@ interface Payload {
 const ZERO = 0x30;
 
 /**
- * One subscription on one socket. Each event of its channel is to come once, in order: the first frame is parsed, and
- * shows at which place all others have their number, since they are as long.
+ * One subscription on one socket. Each event of its channel must come once, in order. The first frame is parsed, and
+ * shows where all frames of the same length have their number.
  */
 export class Subscriber implements Receiver {
-  /** Stops reading in the flood. */
+  /** Whether the socket stops reading in the flood. */
   readonly stalls: boolean;
   readonly #index: number;
   readonly #load: Assignment['load'];
   readonly #parses: boolean;
   readonly #tally: Tally;
   readonly #client: Connection;
-  /** The number of the last event; the first one that comes may have any. */
+  /** The number of the last event; the first event may have any number. */
   #last: number | undefined;
   #length = 0;
   #digitsAt = 0;
@@ -52,7 +52,7 @@ export class Subscriber implements Receiver {
     });
   }
 
-  /** The number of the last event that has come; 0: none has. */
+  /** The number of the last event that has come; 0: none has come. */
   get last(): number {
     return this.#last ?? 0;
   }
@@ -84,12 +84,12 @@ export class Subscriber implements Receiver {
     this.#client.resume();
   }
 
-  /** @returns the event's number; 0 if what came is no result, undefined if none was to come */
+  /** @returns the event's number; 0 if the message is wrong; undefined if it may come and is not an event */
   #parse(bytes: Buffer, start: number, end: number): number | undefined {
     const text = bytes.toString('utf8', start, end);
     const { transport, resumes } = this.#load;
     const received = messagesOf(transport).read(text) as Received<Payload> | undefined;
-    // A stream begins with what is no result, and a heartbeat may come on any of them.
+    // An HTTP stream begins with a message without a result, and any transport but the default may send heartbeats.
     if (received === undefined && transport !== undefined) return undefined;
     if (resumes === true && received?.payload.extensions?.recovered === true) return undefined;
     const update = received?.payload.data?.update;
@@ -110,7 +110,7 @@ export class Subscriber implements Receiver {
       );
     }
     this.#length = end - start;
-    // Not an id that looks like it.
+    // The quotes exclude an id with the same digits.
     this.#digitsAt = text.indexOf(`"${update.seq}"`) + 1;
     return Number(update.seq);
   }

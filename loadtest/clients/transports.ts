@@ -1,10 +1,10 @@
 import { RawClient, type Receiver } from './raw-client.ts';
 import { StreamClient } from './stream-client.ts';
 
-/** What a subscription is sent over. */
+/** The protocol of a subscription. */
 export type Transport = 'graphql-transport-ws' | 'graphql-ws' | 'server-sent events' | 'multipart';
 
-/** A result, and the id that it is for on a transport that has ids. */
+/** A result, with the id of its subscription on a transport that has ids. */
 export interface Received<Payload> {
   readonly id?: string;
   readonly payload: Payload;
@@ -22,7 +22,7 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** @param subscribed its `acknowledged` is called when the subscription has been asked for */
+/** @param subscribed its `acknowledged` is called when the client has sent the subscription */
 type Connect = (
   endpoint: Endpoint,
   localAddress: string,
@@ -33,7 +33,7 @@ type Connect = (
 
 interface Messages {
   readonly connect: Connect;
-  /** @returns undefined for a message that has no result */
+  /** @returns undefined for a message without a result */
   read(text: string): Received<unknown> | undefined;
 }
 

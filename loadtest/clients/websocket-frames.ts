@@ -1,4 +1,4 @@
-/** WebSocket frames (RFC 6455, 5.2) as a client sees them: from a server unmasked, to it masked. */
+/** WebSocket frames (RFC 6455, 5.2) on the client's side: unmasked from the server, masked to the server. */
 
 export const TEXT = 0x81;
 export const CLOSE = 0x88;
@@ -8,7 +8,7 @@ const PONG = 0x8a;
 const MASKED = 0x80;
 const MASK = Buffer.alloc(4);
 
-/** Where the payload of the frame at `at` begins and ends; undefined if its header is not all there. */
+/** Returns where the payload of the frame at `at` begins and ends; undefined if its header is not complete. */
 export function frameAt(
   bytes: Buffer,
   at: number,
@@ -25,7 +25,7 @@ export function frameAt(
   return { start: at + 10, end: at + 10 + Number(bytes.readBigUInt64BE(at + 2)) };
 }
 
-/** Masked with zeros, which leaves the payload as it is. */
+/** The mask is zero, which leaves the payload as it is. */
 export function textFrame(text: string): Buffer {
   return frame(TEXT, Buffer.from(text));
 }

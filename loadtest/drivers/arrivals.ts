@@ -1,20 +1,20 @@
-/** How long partitions have stood still, and which of their events came more than once. */
+/** Measures how long each partition was without events, and counts events that came more than once. */
 export class Arrivals {
   readonly #now: () => number;
   readonly #seen: readonly Set<number>[];
   #last: number[] = [];
   #longest: number[] = [];
-  /** Since it was made. */
+  /** The number of copies of events, never reset. */
   doubled = 0;
 
-  /** @param now in ms */
+  /** @param now the time in ms */
   constructor(partitions: number, now: () => number) {
     this.#now = now;
     this.#seen = Array.from({ length: partitions }, () => new Set<number>());
     this.restart();
   }
 
-  /** Partitions stand still from now on, until something comes. */
+  /** Measures from now on: each partition counts as without events until its next one comes. */
   restart(): void {
     this.#last = this.#seen.map(() => this.#now());
     this.#longest = this.#seen.map(() => 0);
@@ -30,7 +30,7 @@ export class Arrivals {
     this.#last[partition] = this.#now();
   }
 
-  /** @returns in ms, of the partition that stood still for longest */
+  /** @returns the longest time without events of any of the partitions, in ms */
   longestOf(partitions: readonly number[]): number {
     return Math.max(...partitions.map((partition) => this.#longestOf(partition)));
   }

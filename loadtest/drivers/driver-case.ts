@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-/** Which client, by which protocol of Kafka's groups. */
+/** A Kafka client, and the group protocol that it uses. */
 export interface DriverCase {
   readonly name: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** Whether members may have names that last. */
+  /** Whether members may have static names (`group.instance.id`). */
   readonly hasNames: boolean;
 }
 

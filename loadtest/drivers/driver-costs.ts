@@ -14,7 +14,7 @@ interface Measurement {
   readonly signal: AbortSignal;
 }
 
-/** What events cost a member that finds all of them in the log. */
+/** Measures the costs of events for a member that finds all of them in the log. */
 export function costsInFlood(measurement: Measurement): Promise<Costs> {
   return costsOf(measurement, async (topic, start) => {
     await topic.fill(measurement.events);
@@ -23,7 +23,7 @@ export function costsInFlood(measurement: Measurement): Promise<Costs> {
 }
 
 /**
- * What events cost a member to which they come one at a time.
+ * Measures the costs of events for a member that gets them one at a time.
  *
  * @param rate events a second
  */
@@ -64,7 +64,7 @@ async function costsOf(
 
 function costsToldBy(member: DriverProcess): Promise<Costs> {
   const costs = member.told((message) => (message.type === 'costs' ? message : undefined));
-  // Awaited once all events are sent; the member may end before.
+  // The caller awaits the promise only when all events are sent; the member may end before.
   costs.catch(() => undefined);
   return costs;
 }

@@ -1,4 +1,4 @@
-/** A process with one member of a consumer group, by the driver that the settings name. Its only argument says what it does. */
+/** A process with one member of a consumer group. Its only argument is the assignment, with the driver's settings. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/config.ts';
 import { chooseDriver } from '../../src/ingest/choose-driver.ts';
@@ -6,10 +6,10 @@ import { GROUP_TIMING, type GroupMember, type RecordBatch } from '../../src/inge
 import { createLog } from '../../src/log.ts';
 import type { MemberAssignment, MemberMessage } from './driver-messages.ts';
 
-/** The number that the gateway takes at once. */
+/** The number of records that the gateway takes at once. */
 const CHUNK = 500;
 
-/** The wait before it starts again, until the broker gives the name free of a member that was killed. */
+/** The wait before the member starts again: the broker frees the name of a killed member only after a while. */
 const RESTART_MS = 1_000;
 
 const { settings, topic, groupId, events } = JSON.parse(process.argv[2] ?? '') as MemberAssignment;
@@ -17,7 +17,7 @@ const config = loadConfig(settings);
 const driver = await chooseDriver(config, createLog('silent'));
 const timing = { ...GROUP_TIMING, sessionTimeoutMs: config.KAFKA_SESSION_TIMEOUT_MS };
 
-/** At the first event. */
+/** CPU usage when the first batch came. */
 let cpuBefore: NodeJS.CpuUsage | undefined;
 let consumed = 0;
 let member: GroupMember;

@@ -1,14 +1,14 @@
-/** What a process with one member of a consumer group is to do, as its only argument. */
+/** The work of a process with one member of a consumer group; it is the only argument of the process. */
 export interface MemberAssignment {
   /** Settings of the gateway, as its environment has them. */
   readonly settings: Readonly<Record<string, string>>;
   readonly topic: string;
   readonly groupId: string;
-  /** Events after which it tells what they have cost; undefined: it tells of each event. */
+  /** The member tells its costs after this number of events; undefined: it tells of each event. */
   readonly events: number | undefined;
 }
 
-/** To the load test. */
+/** From a member's process to the load test. */
 export type MemberMessage =
   { readonly type: 'joined'; readonly partitions: readonly number[] } | ConsumedEvents | Costs;
 
@@ -19,10 +19,10 @@ export interface ConsumedEvents {
   readonly offsets: readonly number[];
 }
 
-/** From the first event to the last. */
+/** The costs from the first event to the last. */
 export interface Costs {
   readonly type: 'costs';
   readonly cpuSeconds: number;
-  /** The most that the process has had. */
+  /** The peak of the process's resident memory. */
   readonly residentBytes: number;
 }

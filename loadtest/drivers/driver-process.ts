@@ -9,7 +9,7 @@ const MAIN = path.join(import.meta.dirname, 'driver-main.js');
 export class DriverProcess {
   readonly #child: ChildProcess;
   readonly #listeners = new Set<(message: MemberMessage) => void>();
-  /** Rejects when it ends. */
+  /** Rejects when the process ends. */
   readonly #ended: Promise<never>;
   #partitions: readonly number[] = [];
 
@@ -18,7 +18,7 @@ export class DriverProcess {
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`the process of a member has ended with ${String(signal ?? code)}`);
     });
-    // Handled here too: it is also ended when nothing is awaited of it.
+    // The process may end while no caller awaits a message: the rejection must be handled.
     this.#ended.catch(() => undefined);
     this.#child.on('message', (message: MemberMessage) => {
       if (message.type === 'joined') this.#partitions = message.partitions;
@@ -26,7 +26,7 @@ export class DriverProcess {
     });
   }
 
-  /** The partitions of its last join; none before the first. */
+  /** The partitions that the member got in its last join; empty before the first join. */
   get partitions(): readonly number[] {
     return this.#partitions;
   }
@@ -35,7 +35,7 @@ export class DriverProcess {
     this.#listeners.add(listener);
   }
 
-  /** Resolves with what is found in a message; rejects when the process ends before. */
+  /** Resolves with the first result of `find` that is not undefined; rejects if the process ends before. */
   async told<T>(find: (message: MemberMessage) => T | undefined): Promise<T> {
     const told = new Promise<T>((resolve) => {
       this.onMessage((message) => {
@@ -46,7 +46,7 @@ export class DriverProcess {
     return Promise.race([told, this.#ended]);
   }
 
-  /** @param signal SIGTERM: it leaves its group in order */
+  /** @param signal SIGTERM: the member leaves its group before the process ends */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exit = once(this.#child, 'exit');

@@ -9,28 +9,28 @@ const PARTITIONS = Array.from({ length: 6 }, (_, partition) => partition);
 
 const SESSION_TIMEOUT_MS = 10_000;
 
-/** Between two events of a partition, and two looks at whether something has come about. */
+/** The time between two events of a partition, and between two looks at the members' partitions. */
 const EVENT_MS = 50;
 const LOOK_MS = 20;
 
-/** Events flow for so long before the fault, and after all is well again. */
+/** How long events flow before the fault, and again after the partitions are shared again. */
 const CALM_MS = 3_000;
 
-/** A broker keeps a member by KIP-848 for 45 s. */
+/** The limit of a wait: a broker keeps a member that uses KIP-848 for 45 s. */
 const LONGEST_MS = 120_000;
 
 export interface StallCase {
   readonly driver: DriverCase;
-  /** Its members have names by which the group knows them again. */
+  /** Whether members have static names, by which the group recognises them after a restart. */
   readonly isNamed: boolean;
   readonly fault: 'stopped' | 'killed';
 }
 
 export interface Stall {
-  /** The longest that a partition stood still, in ms: of those of the member with the fault, and of the other one's. */
+  /** The longest time without events, in ms: of partitions of the member with the fault, and of the other member. */
   readonly ownMs: number;
   readonly otherMs: number;
-  /** Events that were consumed more than once. */
+  /** The number of copies of events. */
   readonly doubled: number;
 }
 
@@ -51,7 +51,7 @@ export async function measureStall(
         ...driver.settings,
         KAFKA_BROKERS: brokers,
         KAFKA_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS),
-        // A name asks for a group that several processes share, and thus for Redis; a member alone does not connect to it.
+        // A name means that processes share the group, which takes a Redis; a member alone does not connect to it.
         ...(isNamed && { KAFKA_INSTANCE_ID: name, REDIS_URL: 'redis://127.0.0.1' }),
       };
       const member = new DriverProcess({ settings, topic: topic.name, groupId, events: undefined });

@@ -3,12 +3,12 @@ import kafkajs from 'kafkajs';
 import type { Scope } from '../../test/helpers/scope.ts';
 import { createTopics } from '../../test/helpers/topic.ts';
 
-/** The number of events of all partitions together, in one request. */
+/** The number of events in one request, all of one partition. */
 const BATCH = 2_000;
 
 const VALUE = Buffer.alloc(200, 'x');
 
-/** A topic of one measurement, and what writes to it. It ends with its scope. */
+/** A topic of one measurement, with its producer. Both end with their scope. */
 export class DriverTopic {
   readonly name = `loadtest-${randomUUID().slice(0, 8)}`;
   readonly #partitions: number;
@@ -33,7 +33,7 @@ export class DriverTopic {
     return topic;
   }
 
-  /** Has the group begin with the first event. */
+  /** Makes the group begin with the first event of each partition. */
   async consumedFromStart(groupId: string): Promise<void> {
     const partitions = Array.from({ length: this.#partitions }, (_, partition) => ({
       partition,
@@ -42,7 +42,7 @@ export class DriverTopic {
     await this.#admin.setOffsets({ groupId, topic: this.name, partitions });
   }
 
-  /** Events of 200 bytes with a key and a header, as many to each partition. */
+  /** Sends events of 200 bytes with a key and a header, one batch to each partition in turn. */
   async fill(events: number): Promise<void> {
     for (let from = 0; from < events; from += BATCH) {
       const partition = (from / BATCH) % this.#partitions;
@@ -50,7 +50,7 @@ export class DriverTopic {
     }
   }
 
-  /** One event of the same kind to each of the partitions. */
+  /** Sends one event of the same kind to each of the partitions. */
   async send(partitions: readonly number[]): Promise<void> {
     await this.#send(partitions);
   }

@@ -11,7 +11,7 @@ import { measureStall, type StallCase } from './driver-stall.ts';
 
 const NAMES = DRIVER_CASES.map(({ name }) => name);
 
-/** Events a second that come one at a time. */
+/** The rate of events that come one at a time, a second. */
 const RATE = 50;
 
 const MOST_EVENTS = 10_000_000;
@@ -72,7 +72,7 @@ interface CostsOptions {
   readonly signal: AbortSignal;
 }
 
-/** The clients take turns, so that what else the machine does meets all of them. */
+/** The clients take turns, so that the other load of the machine affects all of them. */
 async function costsTable(options: CostsOptions): Promise<TextTable> {
   const { drivers, brokers, events, seconds, rounds, signal } = options;
   const measured = drivers.map((driver) => ({ driver, figures: COSTS.map((): number[] => []) }));

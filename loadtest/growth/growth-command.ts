@@ -10,7 +10,7 @@ import { measureGrowth, type Growth } from './growth-run.ts';
 const MOST_PODS = 16;
 const MOST_MASTERS = 6;
 
-/** Events under way: more than a second's, so that the rate alone decides. */
+/** The most events under way: more than come in a second, so that only the rate limits the stream. */
 const WINDOW = 10_000;
 
 const COLUMNS = [
@@ -25,7 +25,7 @@ const COLUMNS = [
   'longest delay while a pod joins, ms',
 ];
 
-/** What one row is about. */
+/** The deployment that one row measures. */
 interface Case {
   readonly pods: number;
   /** 0: a single Redis. */

@@ -5,10 +5,10 @@ import type { Scope } from '../../test/helpers/scope.ts';
 import type { Wiring } from '../targets/target.ts';
 import { redisUsage, type RedisUsage } from './redis-usage.ts';
 
-/** The Redis of one run, which serves nothing else. It ends with its scope. */
+/** The Redis of one run only. It ends with its scope. */
 export class GrowthRedis {
   readonly #clients: readonly Redis[];
-  /** Where it is found. */
+  /** The addresses of this Redis. */
   readonly wiring: Pick<Wiring, 'redisUrl' | 'redisCluster'>;
 
   private constructor(clients: readonly Redis[], wiring: Pick<Wiring, 'redisUrl' | 'redisCluster'>) {
@@ -16,7 +16,7 @@ export class GrowthRedis {
     this.wiring = wiring;
   }
 
-  /** @param masters 0: a single Redis, else those of a cluster */
+  /** @param masters the number of masters of a cluster; 0: a single Redis */
   static async start(scope: Scope, masters: number): Promise<GrowthRedis> {
     if (masters === 0) {
       const server = await startRedis(scope);

@@ -13,35 +13,35 @@ import { Pods } from '../targets/pods.ts';
 import { sluice } from '../targets/sluice.ts';
 import { GrowthRedis } from './growth-redis.ts';
 
-/** Code is compiled after some runs. */
+/** V8 compiles code only after some runs. */
 const WARM_UP_EVENTS = 300;
 
-/** What all pods, and all masters, have done. */
+/** The work of all pods and all masters. */
 interface Work {
   readonly podCpuSeconds: number;
   readonly redisCpuSeconds: number;
   readonly redisCommands: number;
-  /** Messages that have come to pods. */
+  /** Messages that have come to pods from Redis. */
   readonly messages: number;
   /** Bytes that each master has sent. */
   readonly sentBytes: readonly number[];
 }
 
 export interface Growth {
-  /** In a second without events. */
+  /** In one second without events. */
   readonly idle: Work;
-  /** For each event, without what an idle second takes. */
+  /** For each event, less the work of the same time without events. */
   readonly perEvent: Work;
-  /** ms from writing an event to Kafka until a client has it: the most while one more pod joins the consumer group. */
+  /** From writing an event to Kafka to its receipt, in ms: the longest while one more pod joins the consumer group. */
   readonly joinDelay: number;
   readonly faults: readonly string[];
 }
 
 /**
- * Measures what pods and Redis do while all is idle, and then for each event of a steady stream.
+ * Measures the work of pods and Redis while all are idle, and then for each event of a steady stream.
  *
- * @param load its `rate` for `floodSeconds`, and idle for as long before
- * @param masters 0: a single Redis, else those of a cluster
+ * @param load the stream has its `rate` for `floodSeconds`; the idle time is as long
+ * @param masters the number of masters of a cluster; 0: a single Redis
  */
 export async function measureGrowth(load: Load, masters: number, signal: AbortSignal): Promise<Growth> {
   const scope = new RunScope();

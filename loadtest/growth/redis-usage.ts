@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 
-/** What one Redis server has done since it started. */
+/** The work of one Redis server since it started. */
 export interface RedisUsage {
   readonly cpuSeconds: number;
-  /** The number of commands. It includes those within scripts and transactions. */
+  /** The number of commands, with the ones in scripts and transactions. */
   readonly commands: number;
   readonly sentBytes: number;
 }
 
-/** @param client a connection to that server */
+/** @param client a connection to the server to be measured */
 export async function redisUsage(client: Redis): Promise<RedisUsage> {
   const info = await client.info();
   const field = (name: string): number => {

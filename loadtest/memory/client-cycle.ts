@@ -1,13 +1,13 @@
 import { RawClient } from '../clients/raw-client.ts';
 import { QUERY } from '../run/workload.ts';
 
-/** How a client leaves: all that there is, since each takes another way through the server. */
+/** All the ways in which a client leaves: each takes another path through the server. */
 const WAYS = ['complete', 'close', 'break'] as const;
 
 /**
  * Connects, subscribes and leaves. Resolves when the socket has closed.
  *
- * @param index counts from 0: picks the channel, the variables and the way of leaving
+ * @param index counts from 0; picks the channel, the variables and the way of leaving
  */
 export function cycle(port: number, index: number, channels: number): Promise<void> {
   const way = WAYS[index % WAYS.length];
@@ -17,7 +17,7 @@ export function cycle(port: number, index: number, channels: number): Promise<vo
       acknowledged: () => {
         const variables = { channel: `c${index % channels}`, tag: index % 2 === 0 ? String(index) : 'same' };
         client.send({ id: '1', type: 'subscribe', payload: { query: QUERY, variables } });
-        // Answered when the subscription has been taken in: messages of a socket are dealt with in turn.
+        // The server answers the ping only after it has taken in the subscription: it handles messages in turn.
         client.send({ type: 'ping' });
       },
       text: (bytes, start, end) => {

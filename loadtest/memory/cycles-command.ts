@@ -13,19 +13,19 @@ import { sluice } from '../targets/sluice.ts';
 import type { Wiring } from '../targets/target.ts';
 import { cycle } from './client-cycle.ts';
 
-/** Clients under way at once. */
+/** Clients that connect, subscribe and leave at the same time. */
 const AT_ONCE = 50;
 
-/** Channels that they choose from: few enough that some are shared, and all are left again. */
+/** The number of channels to choose from: few enough that clients share some, and leave each of them again. */
 const CHANNELS = 100;
 
-/** Measured so often, so that one collection of garbage decides nothing. */
+/** The number of measurements: enough that a single collection of garbage does not distort the slope. */
 const POINTS = 18;
 
-/** The budget: bytes a cycle. */
+/** The budget, in bytes for each cycle. */
 const MOST_BYTES = 10;
 
-/** What the gateway counts, and must not hold when all clients have left. */
+/** Counts of the gateway that must be 0 when all clients have left. */
 const LEFT_OVER = ['connections', 'subscribers', 'groups', 'channels'];
 const LINGER_MS = 30_000;
 
@@ -64,7 +64,7 @@ export const command = defineCommand({
   },
 });
 
-/** @returns what the heap gains by a cycle, and what is left at the end, by name */
+/** @returns the bytes that the heap gains in a cycle, and the counts that are left at the end, by name */
 async function measured(
   warmUp: number,
   cycles: number,
@@ -113,14 +113,14 @@ async function run({ port }: Server, from: number, to: number, signal: AbortSign
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** @throws if the gateway does not count it: then nothing could be left of it */
+/** @throws if the gateway has no such metric: the check could not fail then */
 async function counted(server: Server, name: string): Promise<readonly [string, number]> {
   const count = await server.metric(`sluice_${name}`);
   if (count === undefined) throw new Error(`expected the gateway to count ${name}, got no such metric`);
   return [name, count];
 }
 
-/** What the server and Redis still hold, once channels are given up. */
+/** Returns the counts of the server and Redis when all are 0, or after LINGER_MS: channels are kept for a while. */
 async function leftOver(server: Server, { redisUrl, id }: Wiring): Promise<Record<string, number>> {
   const redis = new Redis(redisUrl);
   try {

@@ -13,10 +13,10 @@ import { sluice } from '../targets/sluice.ts';
 import { growth, type Growth } from './heap-growth.ts';
 import { summarise, type Summary } from './heap-summary.ts';
 
-/** Lines that are shown; the rest is added up. */
+/** The number of lines that are shown; the rest are added up. */
 const SHOWN = 40;
 
-/** In saved results, lines of less than this are added up. */
+/** In saved results, lines of fewer bytes are added up. */
 const LEAST_BYTES = 20;
 
 export const command = defineCommand({
@@ -50,7 +50,7 @@ export const command = defineCommand({
   },
 });
 
-/** @param folder where the snapshots go */
+/** @param folder for the snapshots */
 async function growthUnder(
   load: Load,
   folder: string,

@@ -1,5 +1,5 @@
 /**
- * What a waiting socket holds that takes more than 100 bytes, and why it has to. Whole names, as the summary makes them.
+ * The objects of a waiting socket that take more than 100 bytes, with the reasons. Keys are names of the summary.
  */
 export const EXPLANATIONS: Readonly<Record<string, string>> = {
   Object:

@@ -1,16 +1,16 @@
 import { EXPLANATIONS } from './heap-explanations.ts';
 import type { Summary } from './heap-summary.ts';
 
-/** How much more there is of one name, for each socket. */
+/** The growth of one name's objects, for each socket. */
 export interface Growth {
   readonly name: string;
   readonly count: number;
   readonly bytes: number;
-  /** Empty: not explained yet. */
+  /** The explanation; empty: there is none yet. */
   readonly why: string;
 }
 
-/** The largest first; what has shrunk comes last. */
+/** Sorts names by growth, the largest first; names that have shrunk come last. */
 export function growth(before: Summary, after: Summary, sockets: number): Growth[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names]

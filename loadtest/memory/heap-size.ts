@@ -1,19 +1,19 @@
 import { getHeapSnapshot } from 'node:v8';
 import { HeapSnapshot } from './heap-snapshot.ts';
 
-/** What lives on the JavaScript heap. */
+/** The objects on the JavaScript heap. */
 export interface HeapSize {
   readonly objects: number;
   readonly bytes: number;
 }
 
-/** Made by V8 as code gets warm, and by snapshots themselves: once, not for each object that a program makes. */
+/** Kinds that V8 adds as code gets warm, or for snapshots: once, and not for each object that a program makes. */
 const NOT_COUNTED: ReadonlySet<string> = new Set(['code', 'object shape', 'synthetic', 'native']);
 
-/** Larger objects are tables of the process, which grow by leaps, or files that it has read: no part of one thing. */
+/** Larger objects are tables of the process, which grow by leaps, or files in memory: they are left out. */
 const LARGEST = 64 * 1024;
 
-/** Counts by heap snapshot, which collects garbage first: the same program gives the same figures each time. */
+/** Counts from a heap snapshot, which collects garbage first: the same program gives the same figures each time. */
 async function heapSize(): Promise<HeapSize> {
   const snapshot = await takeSnapshot();
   let objects = 0;
@@ -28,9 +28,9 @@ async function heapSize(): Promise<HeapSize> {
   return { objects, bytes };
 }
 
-/** What each of `count` things adds to the heap, on average, that `make` leaves behind and the caller holds. */
+/** Returns the average growth of the heap for each of `count` things. `make` makes them, and the caller holds them. */
 export async function heapOfEach(count: number, make: () => unknown): Promise<HeapSize> {
-  // The first snapshot of a process leaves something behind that the others do not.
+  // Only the first snapshot of a process leaves objects behind.
   await heapSize();
   const before = await heapSize();
   await make();

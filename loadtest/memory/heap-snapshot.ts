@@ -1,4 +1,4 @@
-/** What V8 writes: flat lists of numbers, described by `meta`. */
+/** The format that V8 writes: flat lists of numbers, described by `meta`. */
 interface SnapshotFile {
   readonly snapshot: {
     readonly meta: {
@@ -40,17 +40,17 @@ export class HeapSnapshot {
     return this.#types[this.#field(node, this.#type)] ?? '';
   }
 
-  /** A constructor's name, or what else V8 calls the object by. */
+  /** The constructor's name, or V8's own name for the object. */
   name(node: number): string {
     return this.#file.strings[this.#field(node, this.#name)] ?? '';
   }
 
-  /** Without the objects that it refers to. */
+  /** The size of the object itself, without the objects that it refers to. */
   bytes(node: number): number {
     return this.#field(node, this.#size);
   }
 
-  /** For each object, the first other one that holds on to it; -1: none. */
+  /** Returns for each object the first other object that refers to it; -1: there is none. */
   owners(): Int32Array {
     const { snapshot, edges } = this.#file;
     const { node_fields: fields, edge_fields: edgeFields, edge_types: edgeTypes } = snapshot.meta;

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { HeapSnapshot } from './heap-snapshot.ts';
 
-/** What all objects of one name come to. */
+/** The sum over all objects of one name. */
 export interface Line {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** By name: a constructor; or a kind in brackets, with the object that holds it. */
+/** Sums by name: a constructor; or a kind in brackets, with the object that holds it. */
 export type Summary = ReadonlyMap<string, Line>;
 
-/** Kinds of V8's own, which are named by their owner: alone they say nothing. */
+/** V8's own kinds, whose objects are named by their owners: their own names say too little. */
 const OWNED: ReadonlySet<string> = new Set(['array', 'hidden', 'native', 'object shape', 'closure', 'code']);
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, string>> = {
   regexp: '(regexp)',
 };
 
-/** How far up owners are looked for. */
+/** The number of owners that are followed upwards. */
 const MOST_OWNERS = 4;
 
 /** Adds a heap snapshot up by name. */

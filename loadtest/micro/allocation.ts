@@ -3,18 +3,18 @@ import { runInNewContext } from 'node:vm';
 
 type Collect = (options?: { readonly type: 'minor' }) => void;
 
-// Not by a flag on the command line: a benchmark would have to be started with it.
+// Set here, since a flag on the command line would have to be given for each benchmark.
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as Collect;
 
-/** Collects what another variant has left behind, so that no variant pays for the garbage of others. */
+/** Collects young garbage of the variant before, so that no variant pays for the garbage of another. */
 export function collectYoung(): void {
   collect({ type: 'minor' });
 }
 
 /**
- * Bytes that a run allocates on the JavaScript heap; what buffers hold outside of it is freed at any time, so it can't
- * be told. V8 says only what is in use, so what it says around each collection goes into the account:
+ * Returns the bytes that a run allocates on the JavaScript heap, without memory that buffers hold outside of it, since
+ * that is freed at any time. V8 tells only the bytes in use, so the sum takes its figures around each collection:
  *
  *     start ──allocated──► before │ after ──allocated──► before │ after ──allocated──► end
  */

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { allocatedBy, collectYoung } from './allocation.ts';
 import { median, quartileRange } from '../statistics.ts';
 
-/** One way to do what a case is about. */
+/** One of the ways that a case compares. */
 export interface Variant {
   readonly name: string;
-  /** What comes of a small sample, in full: the same for all variants of a case. */
+  /** Returns the full result of a small sample: the same for all variants of a case. */
   sample(): unknown;
   /**
-   * Makes what so many operations start from, while the clock stands still.
+   * Makes the input of this number of operations, while the clock stands still.
    *
-   * @returns does them, and is done when nothing of them is under way any more. What it returns is how much came of
-   *   them: the same for all variants, and n times as much for n operations
+   * @returns does the operations, and ends when none is under way any more. Its result is the amount of their output:
+   *   the same for all variants, and n times as much for n operations
    */
   ready(operations: number): Work;
 }
@@ -19,12 +19,12 @@ export interface Variant {
 /** Does the operations that were made ready. */
 export type Work = () => number | Promise<number>;
 
-/** Ways beside each other. The first is the ordinary one, which the others are compared with. */
+/** Variants to compare. The first is the ordinary way, the base of the comparison. */
 export interface Case {
   readonly name: string;
-  /** What is counted, in the singular. */
+  /** The thing that is counted, in the singular. */
   readonly unit: string;
-  /** How many of these one operation is; 1 if left out. */
+  /** The number of units in one operation; 1 if left out. */
   readonly units?: number;
   open(): OpenCase | Promise<OpenCase>;
 }
@@ -35,23 +35,23 @@ interface OpenCase {
 }
 
 export interface Effort {
-  /** All variants take turns in each. */
+  /** In each round, all variants take turns. */
   readonly rounds: number;
-  /** How long one variant's turn should take; 0: one operation. */
+  /** The time that one variant's turn should take; 0: the turn is one operation. */
   readonly turnMs: number;
 }
 
-/** A measurement of one unit. */
+/** The costs of one unit. */
 export interface Measurement {
   readonly name: string;
-  /** Median of the rounds; of this process, with garbage collection and compilation. */
+  /** CPU time of this process, with garbage collection and compilation: the median of the rounds. */
   readonly cpuNs: number;
-  /** Between the quartiles, as a share of the median. */
+  /** The range between the quartiles, as a share of the median. */
   readonly cpuSpread: number;
   readonly wallNs: number;
-  /** CPU as a multiple of the first variant's: the median of what the rounds give. */
+  /** CPU time as a multiple of the first variant's: the median of the ratios in each round. */
   readonly ratio: number;
-  /** Allocated on the JavaScript heap. */
+  /** Bytes allocated on the JavaScript heap. */
   readonly bytes: number;
 }
 
@@ -60,24 +60,24 @@ interface Turn {
   readonly wallNs: number;
 }
 
-/** A variant with what has been found out about it. */
+/** A variant with its measurements. */
 interface Contender {
   readonly variant: Variant;
   readonly operations: number;
   readonly turns: Turn[];
 }
 
-/** A turn that begins cold says little: each variant runs this many before the first one counts. */
+/** Cold turns say little: each variant runs this many before the first one counts. */
 const WARM_UP_TURNS = 4;
 
 /**
- * Checks that all variants of a case do the same, and measures what it costs them.
+ * Checks that all variants of a case give the same result, and measures their costs.
  *
- * Neither mitata nor tinybench does this: both time one task to its end before the next one begins, so that what
- * else the machine does in a minute meets one of them only; and both read the clock, which on a shared machine, and
- * for what the kernel does with sockets, says less than CPU time.
+ * Neither mitata nor tinybench does this: both time one task to its end before the next one begins, so that other load
+ * of the machine affects only one of them; and both read the clock, which says less than CPU time on a shared machine,
+ * and for the kernel's work with sockets.
  *
- * @throws AssertionError if they do not do the same
+ * @throws AssertionError if the variants give different results
  */
 export async function measureCase(theCase: Case, effort: Effort): Promise<Measurement[]> {
   const { variants, close } = await theCase.open();
@@ -90,7 +90,7 @@ export async function measureCase(theCase: Case, effort: Effort): Promise<Measur
     }
     for (let round = 0; round < effort.rounds; round += 1) {
       for (let place = 0; place < contenders.length; place += 1) {
-        // Each goes first as often as the others.
+        // Each variant goes first as often as the others.
         const { variant, operations, turns } = contenders[(round + place) % contenders.length] as Contender;
         turns.push(await turn(variant, operations, amount));
       }
@@ -105,7 +105,7 @@ export async function measureCase(theCase: Case, effort: Effort): Promise<Measur
   }
 }
 
-/** @returns how much comes of one operation */
+/** @returns the amount of output of one operation */
 async function agreedAmount({ name }: Case, variants: readonly Variant[]): Promise<number> {
   const [first, ...others] = variants;
   assert.ok(first, `Expected at least one variant of ${name}, got none.`);
@@ -120,14 +120,14 @@ async function agreedAmount({ name }: Case, variants: readonly Variant[]): Promi
   return amount;
 }
 
-/** @returns how many operations fill a turn */
+/** @returns the number of operations that fill a turn */
 async function warmUp(variant: Variant, amount: number, turnMs: number): Promise<number> {
   let operations = 1;
   if (turnMs === 0) return operations;
   for (let warm = 0; warm < WARM_UP_TURNS;) {
     const { wallNs } = await turn(variant, operations, amount);
     const fill = (turnMs * 1e6) / wallNs;
-    // By no more than ten times at once: the first operations are slower than those to come.
+    // Grows at most tenfold at once: the first operations are slower than later ones.
     const next = Math.max(1, Math.min(Math.round(fill), operations * 10));
     if (next < operations * 2) warm += 1;
     operations = next;
@@ -135,7 +135,7 @@ async function warmUp(variant: Variant, amount: number, turnMs: number): Promise
   return operations;
 }
 
-/** @returns of one operation */
+/** @returns the costs of one operation */
 async function turn({ name, ready }: Variant, operations: number, amount: number): Promise<Turn> {
   const run = ready(operations);
   collectYoung();

@@ -9,7 +9,7 @@ import { Metrics } from '../../src/metrics.ts';
 
 const keep = (value: JsonValue): JsonValue => value;
 
-/** Contexts as a gateway makes them, over so many back ends, none of which is ever called. */
+/** Makes contexts as a gateway does, over a number of back ends that are never called. */
 export function contextsOver(
   backendCount: number,
   code: Pick<GraphDefinition, 'loaders' | 'viewerLoaders' | 'primers'>,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { heapOfEach } from '../memory/heap-size.ts';
 
-/** Things of one kind, made in several ways. What each takes is counted while many are held. */
+/** Objects of one kind, made in several ways. Their sizes are measured while many of them are held. */
 export interface HeapCase {
   readonly name: string;
   readonly unit: string;
@@ -10,14 +10,14 @@ export interface HeapCase {
 
 interface HeapVariant {
   readonly name: string;
-  /** How many are held; more where each is small. */
+  /** The number of objects that are held: more if each is small. */
   readonly count: number;
   make(): unknown;
-  /** What such a thing offers, in full: the same for all variants of a case. */
+  /** Returns all that such an object offers: the same for all variants of a case. */
   sample(): unknown;
 }
 
-/** A measurement of one thing. */
+/** The size of one object. */
 export interface HeapMeasurement {
   readonly name: string;
   readonly objects: number;
@@ -27,7 +27,7 @@ export interface HeapMeasurement {
 }
 
 /**
- * @param quick holds few of each: the figures say nothing then
+ * @param quick holds only 10 of each, too few for figures that mean anything
  * @throws AssertionError if the variants do not offer the same
  */
 export async function measureHeapCase({ name, open }: HeapCase, quick: boolean): Promise<HeapMeasurement[]> {

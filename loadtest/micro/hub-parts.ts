@@ -1,4 +1,4 @@
-/** The gateway's parts as benchmarks use them: where a part changes its shape, only this file follows. */
+/** The gateway's parts for benchmarks: if the interface of a part changes, only this file has to follow. */
 import path from 'node:path';
 import type { Listener, Subscription } from '../../src/bus/bus.ts';
 import { Contexts } from '../../src/context/event-scope.ts';
@@ -23,7 +23,7 @@ type Result = ConstructorParameters<typeof SerializedResult>[0];
 export const auctionGraph = (): Promise<LoadedGraph> =>
   loadGraph(path.join(import.meta.dirname, '../../examples/auction'));
 
-/** Hands a message to its listeners at once; never paused, since no benchmark sends too much for one turn. */
+/** Hands a message to its listeners at once; never pauses, since no benchmark sends too much for one turn. */
 class BenchBus {
   readonly listeners = new Map<string, Listener>();
 
@@ -31,7 +31,7 @@ class BenchBus {
 
   resume(): void {}
 
-  /** No message is missed here. */
+  /** No message is missed on this bus. */
   onGap(): void {}
 
   subscribe(_topic: string, channel: string, listener: Listener): Subscription {
@@ -41,7 +41,7 @@ class BenchBus {
 }
 
 export interface HubWithSubscribers {
-  /** In the order in which the subscribers have asked for them. */
+  /** The listeners, in the order in which the subscribers have asked for their channels. */
   readonly channels: ReadonlyMap<string, Listener>;
   /** The connection of each subscriber. */
   readonly owners: readonly object[];
@@ -78,12 +78,12 @@ export function benchHub(
 }
 
 /**
- * A hub with one subscriber for each set of variables.
+ * Makes a hub with one subscriber for each set of variables.
  *
  * @param deliver gets a result's JSON and the subscriber's number
  * @param looked.tracing undefined: no spans are recorded
- * @param looked.trace undefined: no steps are told
- * @param looked.arrivals undefined: nothing is told of messages
+ * @param looked.trace undefined: no steps are recorded
+ * @param looked.arrivals undefined: arrivals of messages are not recorded
  */
 export async function hubWith(
   graph: LoadedGraph,
@@ -118,12 +118,12 @@ export async function hubWith(
     const group = hub.join(operation, asked, subscriber);
     if (!(group instanceof Group)) throw new AggregateError(group, 'the variables are at fault');
   }
-  // Groups go live once their channels say that they are joined: promises that are kept within this turn.
+  // A group goes live when its channels are joined. The bus resolves these promises within this turn.
   await new Promise((resolve) => setImmediate(resolve));
   return { channels: bus.listeners, owners };
 }
 
-/** One result for subscribers that share it. Ids are such as `idText` makes. */
+/** One result for the subscribers that share it. Ids are texts that `idText` makes. */
 export class SharedFrames {
   readonly #payload: SerializedResult;
 
@@ -131,14 +131,14 @@ export class SharedFrames {
     this.#payload = new SerializedResult(result);
   }
 
-  /** A frame of its own for one subscriber. */
+  /** Returns a separate frame for one subscriber. */
   frame(id: string): Buffer {
     const frame = Buffer.allocUnsafe(NEXT_FRAMES.length(this.#payload, id.length));
     writeId(frame, NEXT_FRAMES.write(frame, 0, this.#payload, id.length), id);
     return frame;
   }
 
-  /** One frame after the other, in the same buffer as far as they are the same: `take` must not keep it. */
+  /** Calls `take` with each frame. Frames share one buffer as far as they are equal, so `take` must not keep them. */
   framesFor(ids: readonly string[], take: (frame: Buffer) => void): void {
     const cache = new FrameBatchCache();
     const results = [this.#payload];
@@ -156,14 +156,14 @@ export class SharedFrames {
 
 export { idText };
 
-/** Where the bytes for one subscriber go. */
+/** Takes the bytes for one subscriber. */
 export interface Sink {
   readonly waitingBytes: number;
   /** Takes the first `length` bytes, which may change as soon as this returns. */
   take(bytes: Buffer, length: number): void;
 }
 
-/** More than any benchmark lets wait. */
+/** More bytes than wait in any benchmark. */
 const BUFFER_BYTES = 64 * 1024 * 1024;
 
 /** Makes send queues that share a flusher. */

@@ -3,19 +3,19 @@ import type { KafkaRecord } from '../../src/ingest/record.ts';
 
 export const TOPIC = 'loadtest';
 
-/** Each has one subscriber, where there are any. */
+/** Each channel has one subscriber, or none has any. */
 export const CHANNELS: readonly string[] = Array.from({ length: 4_000 }, (_, index) => `c-${index}`);
 
 const BODY = 'x'.repeat(100);
 
-/** What the subscriber of a channel gets of an event. */
+/** Returns the result of an event for the subscriber of its channel. */
 export const resultOn = (channel: string) => ({
   data: { update: { channel, seq: '0000000001', sent_at: 1.5, body_text: BODY } },
 });
 
 let offset = 0;
 
-/** One event for each channel, with offsets that go on: what a fetch brings is about as much. */
+/** Makes one event for each channel, with consecutive offsets: about as many events as one fetch brings. */
 export function roundOfEvents(): KafkaRecord[] {
   return CHANNELS.map((channel) => {
     const event = { channel, seq: '0000000001', sentAt: 1.5, bodyText: BODY };
@@ -35,9 +35,9 @@ export function roundOfEvents(): KafkaRecord[] {
 }
 
 /**
- * A batch as a driver hands it over, all of it of one partition.
+ * A batch as a driver hands it over, all of one partition.
  *
- * @param committed told the next offset of each commit
+ * @param committed called with the next offset of each commit
  */
 export function batchOf(
   records: readonly KafkaRecord[],

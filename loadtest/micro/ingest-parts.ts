@@ -30,10 +30,10 @@ export function flatGraph(): Promise<LoadedGraph> {
   return loadGraph(path.join(import.meta.dirname, '../../../loadtest/graphs/flat'));
 }
 
-/** More than a round of events takes. */
+/** More bytes than a round of events takes. */
 const ROOM_BYTES = 64 * 1024 * 1024;
 
-/** A bus that has been reached: Redis if there is a URL, else memory. */
+/** Returns a bus that is connected: Redis if there is a URL, else memory. */
 export async function openBus(url: string | undefined, metrics: Metrics): Promise<Bus> {
   const common = { lingerMs: 0, metrics, log };
   const bus =
@@ -45,10 +45,10 @@ export async function openBus(url: string | undefined, metrics: Metrics): Promis
   return bus;
 }
 
-/** Takes a round of events to its end; resolves when nothing of it is under way any more. */
+/** Processes a round of events. Resolves when no work on it is under way any more. */
 export type Way = (records: readonly KafkaRecord[]) => Promise<void>;
 
-/** From Kafka's bytes to a publisher. @param trace undefined: no steps are told */
+/** From Kafka's bytes to a publisher. @param trace undefined: no steps are recorded */
 export function ingestWay(
   publisher: Publisher,
   topics: LoadedGraph['topics'],
@@ -77,7 +77,7 @@ export function ingestWay(
     badBatches: new BadBatches({ ...common, policy: 'stop', sink: undefined }),
   });
   return async (records) => {
-    // A batch that takes long is left, and fetched again.
+    // The processor leaves a batch that takes long before its end; the rest is handed over again.
     let next = records[0]?.offset ?? 0;
     for (let rest = records; rest.length > 0; rest = rest.filter(({ offset }) => offset >= next)) {
       await processor.process(batchOf(rest, (nextOffset) => void (next = nextOffset)));
@@ -85,7 +85,7 @@ export function ingestWay(
   };
 }
 
-/** And on to where each event arrives once. */
+/** Adds the wait until each event has arrived once. */
 export function untilArrived(way: Way, arrivals: Arrivals): Way {
   return async (records) => {
     const all = arrivals.expect(records.length);
@@ -94,7 +94,7 @@ export function untilArrived(way: Way, arrivals: Arrivals): Way {
   };
 }
 
-/** A hub with its executor, or with one that does nothing. */
+/** A hub with its executor, or with `execute` in its place. */
 export function hubOn(
   bus: Bus,
   graph: LoadedGraph,
@@ -116,7 +116,7 @@ export function hubOn(
   return { hub, operation };
 }
 
-/** Counts the results that it gets, and keeps the last. */
+/** Counts its results, and keeps the last one. */
 export class CountingSubscriber implements Subscriber {
   readonly viewer = {};
   readonly owner: object = this;
@@ -145,7 +145,7 @@ export class CountingSubscriber implements Subscriber {
   }
 }
 
-/** Tells when as many as expected have arrived. */
+/** Resolves a promise when the expected number of events have arrived. */
 export class Arrivals {
   #left = 0;
   #done: () => void = () => undefined;

@@ -35,7 +35,7 @@ const ROUNDS = 11;
 const CLI = path.join(import.meta.dirname, '../cli.js');
 
 interface Options {
-  /** Only cases whose names contain it. */
+  /** Only cases whose names contain this text are measured. */
   readonly cases: string;
   readonly rounds: number | undefined;
   readonly turnMs: number;
@@ -85,7 +85,7 @@ export const command = defineCommand({
   },
 });
 
-/** Ends with the first case whose variants do not do the same. */
+/** Measures the cases of one benchmark, up to the first case whose variants give different results. */
 async function run(name: string, { cases: contain, rounds, turnMs }: Options, tell: Tell): Promise<void> {
   const { cases = [], heapCases = [], stageCases = [] } = (await BENCHMARKS[name]?.()) ?? {};
   const wanted = (one: Case | HeapCase): boolean => one.name.includes(contain);
@@ -101,7 +101,7 @@ async function run(name: string, { cases: contain, rounds, turnMs }: Options, te
   }
 }
 
-/** In a process of its own: V8 compiles shared code for what it has met, which would be another benchmark. */
+/** Runs a benchmark in a process of its own: V8 would compile shared code for another benchmark's calls, too. */
 async function runApart(name: string, { cases, rounds, turnMs }: Options, tell: Tell): Promise<void> {
   const options = ['--json', `--cases=${cases}`, `--turn-ms=${turnMs}`];
   if (rounds !== undefined) options.push(`--rounds=${rounds}`);
@@ -115,7 +115,7 @@ async function runApart(name: string, { cases, rounds, turnMs }: Options, tell: 
 }
 
 async function save(file: string, commandLine: string, results: readonly Result[]): Promise<void> {
-  // Loaded when all has been measured: a benchmark measures its whole process.
+  // Loaded only after all measurements: a benchmark measures its whole process.
   const { origin } = await import('../report/origin.ts');
   const { saveResults } = await import('../report/result-files.ts');
   await saveResults(file, { kind: 'micro', ...(await origin(commandLine)), tables: results.map(tableOf) });

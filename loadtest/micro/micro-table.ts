@@ -4,7 +4,7 @@ import type { Measurement } from './bench.ts';
 import type { HeapMeasurement } from './heap-case.ts';
 import type { StageMeasurement } from './stages.ts';
 
-/** What came of one case. */
+/** The measurements of one case. */
 export interface Result {
   readonly benchmark: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Result {
   readonly variants: readonly (Measurement | HeapMeasurement | StageMeasurement)[];
 }
 
-/** For the terminal. */
+/** Returns the text for the terminal. */
 export function format(result: Result): string {
   const { title, ...table } = tableOf(result);
   return [title, tableText(table), ''].join('\n');
@@ -69,7 +69,7 @@ function size(bytes: number): string {
   return bytes < 10_000 ? `${Math.round(bytes)} B` : `${digits(bytes / 1e3)} kB`;
 }
 
-/** Three that count: no benchmark is more precise than that. */
+/** Three significant digits: no benchmark is more precise. */
 function digits(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }

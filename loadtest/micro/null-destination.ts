@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { untilWritten, type Destination, type Pieces } from './destination.ts';
 
-/** Takes bytes and lets go of them: what is left is the cost of the JavaScript. */
+/** Drops all bytes, so that only the cost of the JavaScript is measured. */
 export class NullDestination implements Destination {
   readonly sinks: readonly Pieces[];
   #bytes = 0;

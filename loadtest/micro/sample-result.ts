@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 
-/** An execution result whose JSON has about so many bytes. */
+/** Returns an execution result whose JSON has about `bytes` bytes. */
 export function resultOf(bytes: number): ExecutionResult {
   const photos: object[] = [];
   const data = { property_update: { property_id: 'property-3', bedrooms: 4, is_new: true, photos } };

@@ -8,7 +8,7 @@ import { RawSocket } from '../../src/transports/websocket/raw-socket.ts';
 import { untilWritten, type Destination, type Pieces } from './destination.ts';
 import type { ReceiverAnswer, ReceiverRequest } from './socket-receiver.ts';
 
-/** Sockets on loopback, read in another process, so that this one's CPU is the sender's alone. */
+/** Sockets on loopback that another process reads, so that this process's CPU is the sender's alone. */
 export class SocketDestination implements Destination {
   readonly sinks: readonly Pieces[];
   readonly #sockets: readonly Socket[];
@@ -42,7 +42,7 @@ export class SocketDestination implements Destination {
     const receiver = fork(path.join(import.meta.dirname, 'socket-receiver.js'), { stdio: 'inherit' });
     const [port] = (await once(receiver, 'message')) as [number];
     const sockets: Socket[] = [];
-    // One after the other: the receiver knows them by the order in which they come.
+    // The sockets connect one after the other: the receiver identifies them by that order.
     while (sockets.length < count) {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       await once(socket, 'connect');
@@ -79,7 +79,7 @@ export class SocketDestination implements Destination {
   }
 }
 
-/** Returns what the gateway writes to: to it this is a WebSocket that has nothing to say by itself. */
+/** Returns the socket as the gateway sees it: a WebSocket that sends no frames of its own. */
 function rawSocketOf(socket: Socket): RawSocket {
   const idle = { _socket: socket, _sender: { _state: 0 } };
   const raw = new RawSocket(idle as unknown as WebSocket, socket, NEXT_FRAMES);

@@ -1,12 +1,12 @@
-/** Reads what `SocketDestination` sends, in a process of its own, and tells what has arrived. Ends with its parent. */
+/** Reads the bytes of `SocketDestination` in a process of its own, and counts them. Ends with its parent process. */
 import { createHash, type Hash } from 'node:crypto';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Asked one at a time. */
+/** The sender makes one request at a time. */
 export type ReceiverRequest =
-  /** Answered when so many more bytes have come. */
+  /** Answered when this number of further bytes have come. */
   | { readonly await: number }
-  /** From here on what comes goes into the digest. */
+  /** From now on, bytes go into the digest. */
   | { readonly record: true }
   | { readonly digest: true };
 
@@ -14,7 +14,7 @@ export type ReceiverAnswer = number | string;
 
 let received = 0;
 let awaited = Number.POSITIVE_INFINITY;
-/** By the order in which sockets have connected. */
+/** Digests in the order in which the sockets have connected. */
 let hashes: Hash[] = [];
 let recording = false;
 

@@ -1,12 +1,12 @@
 import { median } from '../statistics.ts';
 
-/** Stages of one way. Those of a chain each do what the one before does, and more. */
+/** Stages of one path. In a chain, each stage does the work of the one before it, and more. */
 export interface StageCase {
   readonly name: string;
   readonly unit: string;
   /**
-   * @param contains only stages whose names contain it are measured: to profile one alone
-   * @param rounds undefined: as many as the stages are made for
+   * @param contains only stages whose names contain it are measured: to profile one of them alone
+   * @param rounds undefined: the number that suits the stages
    */
   measure(contains: string, rounds: number | undefined): Promise<StageMeasurement[]>;
 }
@@ -15,17 +15,17 @@ export interface StageMeasurement {
   readonly name: string;
   /** CPU of this process for one unit: the median of the rounds. */
   readonly stageNs: number;
-  /** What the stage adds to the one before; null for the first, and where stages do not build on each other. */
+  /** CPU that the stage adds to the one before it; null for the first stage, and if stages are no chain. */
   readonly addedNs: number | null;
 }
 
 /**
- * The median of `rounds` rounds after `warmUp` ones that do not count.
+ * Measures `rounds` rounds, after `warmUp` rounds that do not count.
  *
- * @param prepare makes what one round takes, while the clock stands still; what it returns does the round, and resolves
- *   when nothing of it is under way any more
- * @param units how many a round is
- * @returns ns of CPU for each unit
+ * @param prepare makes the input of one round, while the clock stands still; its result does the round, and resolves
+ *   when no work on it is under way any more
+ * @param units the number of units in a round
+ * @returns ns of CPU for each unit: the median of the rounds
  */
 export async function cpuOfRounds(
   prepare: () => () => Promise<void>,

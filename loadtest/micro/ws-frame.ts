@@ -8,7 +8,7 @@ interface FrameOptions {
   readonly readOnly: boolean;
 }
 
-/** Public in ws, not in its types. */
+/** ws exports it, but its types do not. */
 const { Sender } = ws as unknown as {
   readonly Sender: { frame(data: Buffer, options: FrameOptions): Buffer[] };
 };

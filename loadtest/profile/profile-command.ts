@@ -46,14 +46,14 @@ async function record({ tool, load, out }: Profile): Promise<void> {
   if (process.stdout.isTTY) show(page);
 }
 
-/** @returns path of clinic's program */
+/** @returns the path of clinic's program */
 async function install(signal: AbortSignal): Promise<string> {
   const running = promisify(execFile)(process.execPath, [INSTALLER], { signal });
   running.child.stderr?.pipe(process.stderr);
   return (await running).stdout.trim();
 }
 
-/** Resolves when clinic has ended, and what it has recorded is on disk. */
+/** Resolves when clinic has ended, and its records are on disk. */
 async function runUnder(target: Target, load: Load, wiring: Wiring, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   console.error(`Starting the gateway through ${target.name} …`);
@@ -82,7 +82,7 @@ async function putUnderLoad(server: Server, load: Load, wiring: Wiring, signal: 
   }
 }
 
-/** @throws if clinic has written none, or an empty one */
+/** @throws if clinic has written no page, or an empty one */
 async function pageIn(folder: string): Promise<string> {
   const pages = (await readdir(folder)).filter((name) => name.endsWith('.html'));
   const [page] = pages.map((name) => path.join(folder, name));
@@ -92,7 +92,7 @@ async function pageIn(folder: string): Promise<string> {
   return page;
 }
 
-/** On a desktop. Where there is none, the page has been named. */
+/** Opens the page on a desktop. Without one, the user has the path of the page. */
 function show(page: string): void {
   const child = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [page], {
     stdio: 'ignore',

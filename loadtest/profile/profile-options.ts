@@ -16,7 +16,7 @@ export type Tool = (typeof TOOLS)[number];
 export interface Profile {
   readonly tool: Tool;
   readonly load: Load;
-  /** Folder for what clinic writes; undefined: one named after tool and time. */
+  /** The folder for clinic's files; undefined: a folder named after tool and time. */
   readonly out: string | undefined;
 }
 

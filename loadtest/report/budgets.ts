@@ -1,41 +1,41 @@
 import { FIGURES, MB, ratio, type Figure, type Unit } from './figures.ts';
 import type { Load, Report, Run } from './report.ts';
 
-/** What a figure may come to. Those of the design are in `BUDGETS`; others may be judged in the same way. */
+/** The limit of a figure. The design's own budgets are in `BUDGETS`; other budgets are judged in the same way. */
 export interface Budget {
   readonly name: string;
   readonly unit: Unit | '×';
   readonly direction: 'at most' | 'at least';
   limit(report: Report): number;
-  /** Why a load says nothing about this budget; undefined: it does. */
+  /** Says why a load tells nothing about this budget; undefined: the load is fit for it. */
   unfit(load: Load): string | undefined;
   /** Returns the figure of Sluice, or of stock ÷ Sluice; null: not measured. */
   value(sluice: Run, stock: Run | undefined): number | null;
   /** Whether `value` needs a run of stock. */
   readonly beside: boolean;
-  /** Whether the worst of several runs counts: it is of something that may never happen. */
+  /** Whether the worst of several runs counts, and not the median: for faults that must never happen. */
   readonly worst?: boolean;
 }
 
 export interface Judgement {
   readonly budget: Budget;
   readonly verdict: 'met' | 'missed' | 'not measured';
-  /** null where it is not measured. */
+  /** null: not measured. */
   readonly value: number | null;
   readonly limit: number;
-  /** Why it was not measured. */
+  /** Why the budget was not measured. */
   readonly reason?: string;
 }
 
-/** With fewer sockets, what the server does without any delivery is a good part of what is measured. */
+/** With fewer sockets, the server's work without deliveries would be a large part of the figures. */
 const MANY = 4_000;
 
 const BUFFERS_ASIDE_MB = 64;
 
-/** Promises that belong to the event are divided by its deliveries: with many, less than this is none. */
+/** An event's own promises are divided by its deliveries: if these are many, a smaller quotient counts as none. */
 const NO_PROMISE = 0.1;
 
-/** The budget of what Sluice has delivered too often, too seldom, out of order or wrong. */
+/** The budget for deliveries of Sluice that are doubled, missing, out of order or wrong. */
 export const NO_FAULTS: Budget = {
   ...none('faults in count, order and content of what arrived'),
   unfit: () => undefined,
@@ -131,7 +131,7 @@ export function verdictOn(budget: Budget, value: number, limit: number): Judgeme
   return { budget, verdict: met ? 'met' : 'missed', value, limit };
 }
 
-/** Stock ÷ Sluice. */
+/** Returns a budget of stock ÷ Sluice. */
 export function besideStock(figure: Figure, limit: number): Omit<Budget, 'unfit'> {
   return {
     name: `${figure.name}, stock ÷ sluice`,

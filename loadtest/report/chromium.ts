@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Rootless sandboxes are missing in containers; the rest keeps it from calling home. */
+/** Containers have no rootless sandboxes; the other flags keep Chromium from calling home. */
 export const CHROMIUM_FLAGS: readonly string[] = [
   '--headless',
   '--no-sandbox',
@@ -15,7 +15,7 @@ export const CHROMIUM_FLAGS: readonly string[] = [
   '--disable-sync',
 ];
 
-/** What `CHROMIUM` names, else the first on the `PATH`. */
+/** Returns the browser that `CHROMIUM` names, else the first one on the `PATH`. */
 export function findChromium(env: NodeJS.ProcessEnv): string | undefined {
   if (env['CHROMIUM']) return env['CHROMIUM'];
   const folders = (env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');

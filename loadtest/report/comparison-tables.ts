@@ -3,13 +3,13 @@ import { FIGURES, ratio, type Figure } from './figures.ts';
 import type { Report, Run } from './report.ts';
 import { amount, comparison, limitOf, MARKS, withUnit } from './units.ts';
 
-/** Cells of a table, as text: terminal, page and Markdown show the same ones. */
+/** The cells of a table as text, the same for terminal, page and Markdown. */
 export interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Runs side by side, one row a figure, and how one stands beside another. */
+/** Runs side by side, one row for each figure, with a comparison of two runs. */
 export function figureTable({ runs }: Report): Table {
   const [one, other] = pair(runs);
   const rows = Object.values(FIGURES).map((figure: Figure) => [
@@ -21,7 +21,7 @@ export function figureTable({ runs }: Report): Table {
   return { columns: ['figure', ...runs.map(({ target }) => target), ...beside], rows };
 }
 
-/** One row a budget: what it allows, what was measured, and whether it is met, or why it was not measured. */
+/** One row for each budget: its limit, the measured value, and whether it is met, or why it was not measured. */
 export function budgetTable(report: Report): Table {
   return { columns: ['budget', 'limit', 'measured', ''], rows: judge(report).map(budgetRow) };
 }
@@ -36,7 +36,7 @@ export function budgetRow(judgement: Judgement): readonly string[] {
   ];
 }
 
-/** Sluice and stock if they have run, else the first and the last. */
+/** Sluice and stock if the report has them, else the first run and the last one. */
 function pair(runs: readonly Run[]): readonly [Run | undefined, Run | undefined] {
   const one = runs.find(({ target }) => target === 'sluice') ?? runs[0];
   const others = runs.filter((run) => run !== one);

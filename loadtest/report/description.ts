@@ -1,7 +1,7 @@
 import type { Load, Machine, PhaseName, Report } from './report.ts';
 import { GB } from './figures.ts';
 
-/** What readers call the phases. */
+/** The names of the phases for readers. */
 export const PHASES: Readonly<Record<PhaseName, string>> = {
   nothing: 'nothing',
   idle: 'idle',
@@ -11,7 +11,7 @@ export const PHASES: Readonly<Record<PhaseName, string>> = {
 
 export const count = (value: number): string => value.toLocaleString('en');
 
-/** In words, as a title: what all servers of a report had to bear. */
+/** Describes the load of a report in a title. */
 export function title({ sockets, channels, stalled, variables, workers = 1 }: Load): string {
   const whom =
     channels === 0
@@ -25,7 +25,7 @@ export function title({ sockets, channels, stalled, variables, workers = 1 }: Lo
   return `${count(sockets)} sockets, ${whom}${variety}${stuck}${processes}`;
 }
 
-/** The rest of what they had to bear. */
+/** Describes the rest of the load. */
 export function details(load: Load): string {
   return [
     `graph ${load.graph}`,

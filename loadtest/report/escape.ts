@@ -6,12 +6,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** For text and quoted attributes of HTML and SVG. */
+/** Escapes text for HTML and SVG, also for quoted attributes. */
 export function html(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** For a line or a table's cell of Markdown, where nothing of the text is to mean anything. */
+/** Escapes text for a line or a table's cell of Markdown, so that none of it is markup. */
 export function markdown(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

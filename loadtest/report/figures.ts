@@ -1,10 +1,10 @@
 import type { Run, Sample } from './report.ts';
 
-/** What one run comes to, as one number. */
+/** A number that is computed from one run. */
 export interface Figure {
   readonly name: string;
   readonly unit: Unit;
-  /** What more of it is. */
+  /** Whether a larger value is better or worse. */
   readonly more: 'better' | 'worse';
   /** One sentence for readers who see the figure for the first time. */
   readonly meaning: string;
@@ -14,12 +14,12 @@ export interface Figure {
 
 export type Unit = 'KB' | 'MB' | 'µs' | 'ms' | '/s' | '';
 
-/** Decimal, as disks are sold: the stricter reading of a budget. */
+/** Decimal units, as disks have: the stricter reading of a budget. */
 const KB = 1_000;
 export const MB = 1_000_000;
 export const GB = 1_000_000_000;
 
-/** Figures by the name that code knows them by, in the order in which they are shown. */
+/** Figures by their names in code, in the order of display. */
 export const FIGURES = {
   heapPerSocket: {
     name: 'heap per idle socket',
@@ -109,7 +109,7 @@ export const FIGURES = {
   },
 } as const satisfies Record<string, Figure>;
 
-/** First ÷ second; null where either was not measured or nothing can be divided by it. */
+/** First ÷ second; null if either was not measured, or the second is 0. */
 export function ratio(figure: Figure, first: Run | undefined, second: Run | undefined): number | null {
   const dividend = first && figure.of(first);
   const divisor = second && figure.of(second);

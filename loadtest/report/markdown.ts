@@ -9,11 +9,11 @@ export function markdownTable({ columns, rows }: Table, align: readonly ('left' 
   return [line(columns), `| ${rule.join(' | ')} |`, ...rows.map(line)].join('\n');
 }
 
-/** Names to the left, numbers to the right. */
+/** Aligns names to the left, numbers to the right. */
 const alignment = (column: number, align: readonly ('left' | 'right')[]): 'left' | 'right' =>
   align[column] ?? (column === 0 ? 'left' : 'right');
 
-/** What it takes to measure the same again. */
+/** Describes how to measure the same again. */
 export function originOf(origin: Origin): string {
   return [
     `- Command: ${code(origin.commandLine)}`,

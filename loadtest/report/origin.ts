@@ -8,7 +8,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 
 const PACKAGES = ['graphql', 'graphql-ws', 'ws', 'graphql-jit', 'ioredis', 'kafkajs'];
 
-/** Where figures come from: every file of results holds this. */
+/** The origin of figures, which each file of results holds. */
 export interface Origin {
   /** ISO 8601, UTC. */
   readonly created: string;
@@ -18,7 +18,7 @@ export interface Origin {
   readonly commandLine: string;
 }
 
-/** Returns the origin of figures that are made now, here. */
+/** Returns the origin of figures that are measured here and now. */
 export async function origin(commandLine: string): Promise<Origin> {
   return {
     created: new Date().toISOString(),
@@ -47,7 +47,7 @@ async function versions(): Promise<Record<string, string>> {
   return found;
 }
 
-/** Short; with a plus if files differ from it. */
+/** Returns the short hash of the commit, with a plus if files differ from it. */
 function commit(): string {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();

@@ -1,4 +1,4 @@
-/** The script of report.html: what was measured at the moment under the pointer. The page says all else without it. */
+/** The script of report.html: shows the values at the pointer's moment. Without it, the page shows all the rest. */
 export const SCRIPT = `
 for (const svg of document.querySelectorAll('svg[data-points]')) {
   const points = JSON.parse(svg.dataset.points);

@@ -1,4 +1,4 @@
-/** The style of report.html. Colours are told apart by people who see few of them, on white and on black. */
+/** The style of report.html. People with poor colour vision can tell its colours apart, on white and on black. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

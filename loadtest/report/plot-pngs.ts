@@ -8,7 +8,7 @@ const SHARPNESS = 2;
 /**
  * Draws each plot of a page, all runs side by side, as `<plot>.png` in the folder.
  *
- * @returns the files' paths; throws where there is no browser
+ * @returns the files' paths; throws if there is no browser
  */
 export async function drawPngs(page: string, folder: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const executablePath = findChromium(env);
@@ -23,7 +23,7 @@ export async function drawPngs(page: string, folder: string, env: NodeJS.Process
       colorScheme: 'light',
     });
     await tab.setContent(page);
-    // What is under the pointer is nothing here; and a picture wants a margin.
+    // A picture has no pointer, so it shows no values; and it wants a margin.
     await tab.addStyleTag({ content: '.value { display: none; } .plot { padding: 1rem; }' });
     const files: string[] = [];
     for (const { id } of PLOTS) {

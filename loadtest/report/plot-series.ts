@@ -10,14 +10,14 @@ export interface Series {
 export interface Point {
   /** seconds since the run began */
   readonly at: number;
-  /** Where the value is a mean, the time from which on it was taken. */
+  /** The start of the time over which the value is a mean; absent: it is no mean. */
   readonly since?: number;
   readonly value: number;
 }
 
-/** What is drawn for every run, over time. */
+/** A plot of values over time, drawn for each run. */
 export interface Plot {
-  /** For code and file names. */
+  /** A name for code and files. */
   readonly id: string;
   readonly title: string;
   readonly unit: string;
@@ -67,7 +67,7 @@ function levels(samples: readonly Sample[], value: (sample: Sample) => number): 
     .filter(({ value: one }) => Number.isFinite(one));
 }
 
-/** Per second, of what is counted from the beginning of the run. */
+/** Returns the rates per second of a count that begins with the run. */
 function rates(samples: readonly Sample[], total: (sample: Sample) => number): readonly Point[] {
   return samples.slice(1).flatMap((sample, index) => {
     const before = samples[index];

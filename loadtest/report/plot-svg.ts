@@ -1,7 +1,7 @@
 /**
- * Plots as SVG on D3's scales. Observable Plot and D3's axes want a DOM, and uPlot draws on a canvas, by a script of the
- * page. Vega-Lite renders SVG without a DOM: with phase labels and values under the pointer it takes as many lines as are
- * here, and some 70 packages of 25 MB.
+ * Plots as SVG on D3's scales. Observable Plot and D3's axes need a DOM, and uPlot draws on a canvas, by a script of
+ * the page. Vega-Lite renders SVG without a DOM; but with phase labels and values at the pointer it takes as many
+ * lines as this file, and some 70 packages of 25 MB.
  */
 import { scaleLinear, type ScaleLinear } from 'd3-scale';
 import { PHASES } from './description.ts';
@@ -17,12 +17,12 @@ const RIGHT = WIDTH - 24;
 const TOP = 46;
 const BOTTOM = HEIGHT - 36;
 
-/** The width of a letter in a phase's label, roughly, at the larger size that small screens get. */
+/** The approximate width of a letter in a phase's label, at the larger size on small screens. */
 const LETTER = 8.5;
 
 const LABEL_LINES = [14, 32];
 
-/** Ticks of an axis, roughly: D3 takes the round step that comes closest. */
+/** The approximate number of ticks on an axis: D3 takes the round step that comes closest. */
 const TICKS = 5;
 
 type Scale = ScaleLinear<number, number>;
@@ -32,7 +32,7 @@ interface Axes {
   readonly value: Scale;
 }
 
-/** The same plot of each run, with the same axes, so that they can be compared by eye. */
+/** Draws a plot for each run, all with the same axes, so that readers can compare them by eye. */
 export function svgs(plot: Plot, runs: readonly Run[]): readonly string[] {
   const drawn = runs.map((run) => ({ run, series: plot.of(run) }));
   const points = drawn.flatMap(({ series }) => series.flatMap((one) => one.points));
@@ -41,7 +41,7 @@ export function svgs(plot: Plot, runs: readonly Run[]): readonly string[] {
     ...runs.flatMap(({ phases }) => phases.map(({ to }) => to / 1_000)),
   ];
   const axes = {
-    // To the very end: a round one would leave empty space.
+    // The axis ends with the run: a round end would leave empty space.
     time: scaleTo(highest(ends)).range([LEFT, RIGHT]),
     value: scaleTo(highest(points.map(({ value }) => value)))
       .nice(TICKS)
@@ -50,7 +50,7 @@ export function svgs(plot: Plot, runs: readonly Run[]): readonly string[] {
   return drawn.map(({ run, series }) => svg(plot, run, series, axes));
 }
 
-/** From 0; to 1 where there is nothing to show, so that it can be drawn. */
+/** Begins with 0. Ends with 1 if there are no values, so that the axis can still be drawn. */
 function scaleTo(highestValue: number): Scale {
   return scaleLinear().domain([0, highestValue || 1]);
 }
@@ -68,7 +68,7 @@ function svg(plot: Plot, run: Run, series: readonly Series[], axes: Axes): strin
   ].join('\n');
 }
 
-/** Bands, each with its name above; in a second line where the first is taken. */
+/** Draws the phases as bands, each with its name above; the name goes to the second line if the first is occupied. */
 function bands(all: readonly Phase[], time: Scale): string {
   const taken = LABEL_LINES.map(() => -Infinity);
   return all
@@ -105,7 +105,7 @@ function timeAxis(scale: Scale): string {
 }
 
 function line({ points }: Series, index: number, axes: Axes): string {
-  // A mean is level for as long as it was taken over: a slope between two would show what was not measured.
+  // A mean is drawn as a level line over its time: a slope between two means would show values that were not measured.
   const places = points.flatMap(({ since, at, value }) =>
     (since === undefined ? [at] : [since, at]).map(
       (time) => `${round(axes.time(time))},${round(axes.value(value))}`,
@@ -114,7 +114,7 @@ function line({ points }: Series, index: number, axes: Axes): string {
   return `<polyline class="line series-${index}" points="${places.join(' ')}"/>`;
 }
 
-/** What the page's script shows under the pointer: `[[x, "12 s: resident 120 MB, …"], …]`. */
+/** Returns the values that the page's script shows at the pointer: `[[x, "12 s: resident 120 MB, …"], …]`. */
 function hoverData(plot: Plot, series: readonly Series[], axes: Axes): string {
   const byTime = new Map<number, string[]>();
   for (const { name, points } of series) {
@@ -131,13 +131,13 @@ function hoverData(plot: Plot, series: readonly Series[], axes: Axes): string {
   return JSON.stringify(rows);
 }
 
-/** 250k rather than 250,000: there is little room beside an axis. */
+/** 250k instead of 250,000, since there is little room beside an axis. */
 function short(value: number): string {
   if (value >= 1e6) return `${amount(value / 1e6)}M`;
   return value >= 10_000 ? `${amount(value / 1e3)}k` : amount(value);
 }
 
-/** Not by spreading: a long run has more points than a call may have arguments. */
+/** Does not spread the values: a long run has more points than a call may have arguments. */
 const highest = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
 
 const round = (value: number): number => Math.round(value * 10) / 10;

@@ -2,12 +2,12 @@ import { count, PHASES } from './description.ts';
 import { MB } from './figures.ts';
 import type { PhaseName, Sample } from './report.ts';
 
-/** Where nothing can be redrawn, as in a log, a line this often is enough. */
+/** The time between lines in a log, where a line can't be redrawn. */
 const LOG_EVERY_MS = 5_000;
 
 const TO_START_OF_EMPTY_LINE = '\r\u001B[K';
 
-/** One line on how a run is doing. */
+/** Returns one line on the progress of a run. */
 export function progress(target: string, phase: PhaseName, sample: Sample): string {
   return [
     `${target} · ${PHASES[phase]}`,
@@ -25,7 +25,7 @@ type Out = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>;
 /** Shows progress: one line redrawn on a terminal; elsewhere a line every five seconds and one for each new phase. */
 export class ProgressLine {
   readonly #out: Out;
-  /** ms since the run began, of the line before. */
+  /** When the last line was shown, in ms since the run began. */
   #shownAt = -Infinity;
   #shownOf = '';
 
@@ -43,12 +43,12 @@ export class ProgressLine {
     this.#out.write(`${line}\n`);
   }
 
-  /** Empties the line, for what is written next. */
+  /** Empties the line, so that other text can be written in its place. */
   clear(): void {
     if (this.#out.isTTY) this.#out.write(TO_START_OF_EMPTY_LINE);
   }
 
-  /** A line that wraps could not be redrawn. */
+  /** Cuts the line to the terminal's width: a line that wraps could not be redrawn. */
   #redraw(line: string): void {
     this.#out.write(TO_START_OF_EMPTY_LINE + line.slice(0, Math.max(0, (this.#out.columns || 80) - 1)));
   }

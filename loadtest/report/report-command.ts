@@ -29,7 +29,7 @@ export const command = defineCommand({
   },
 });
 
-/** `notes/introduction.md`, and `notes/<kind>.md` for each kind of results. */
+/** Reads `notes/introduction.md`, and `notes/<kind>.md` for each kind of results. */
 async function readNotes(): Promise<Notes> {
   const found = await Promise.all(
     (['introduction', ...KINDS] as const).map(async (name) => {
@@ -44,9 +44,9 @@ function missing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** Formats as the rest of the repository is, or `yarn format` would change what this command alone may change. */
+/** Formats RESULTS.md like the rest of the repository: otherwise `yarn format` would change this generated file. */
 async function formatted(markdown: string): Promise<string> {
-  // A dev dependency that no other command needs.
+  // Prettier is a dev dependency that no other command needs.
   const { format, resolveConfig } = await import('prettier');
   const config = await resolveConfig(path.join(FOLDER, 'RESULTS.md'));
   return format(markdown, { ...config, parser: 'markdown' });

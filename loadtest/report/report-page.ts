@@ -8,10 +8,10 @@ import { svgs } from './plot-svg.ts';
 import type { Report, Run } from './report.ts';
 import { PLOTS, type Plot } from './plot-series.ts';
 
-/** Nothing is loaded from anywhere, and no script but the page's own runs, even if a text of the report holds one. */
+/** The page loads nothing, and runs only its own script, even if a text of the report holds another one. */
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`;
 
-/** The whole report as one page that needs nothing else. */
+/** Returns the whole report as one page without further files. */
 export function page(report: Report): string {
   const name = `${title(report.load)}: ${report.runs.map(({ target }) => target).join(' and ')}`;
   return [

@@ -1,6 +1,6 @@
 import type { Transport } from '../clients/transports.ts';
 
-/** What `report.json` holds: all that a load test has measured, and nothing that is computed for show. */
+/** The content of `report.json`: all that a load test has measured, and nothing that is computed for display. */
 export interface Report {
   readonly version: 1;
   /** ISO 8601, UTC. */
@@ -8,7 +8,7 @@ export interface Report {
   readonly commandLine: string;
   readonly commit: string;
   readonly machine: Machine;
-  /** The versions of Node.js, the brokers and the packages that take part. */
+  /** The versions of Node.js, the brokers and the packages in use. */
   readonly versions: Readonly<Record<string, string>>;
   readonly load: Load;
   /** One for each server under test, in the order in which they ran. */
@@ -22,35 +22,35 @@ export interface Machine {
   readonly system: string;
 }
 
-/** What every server of a report has to bear. */
+/** The load on each server of a report. */
 export interface Load {
   readonly sockets: number;
-  /** 0: every socket watches the whole topic; else sockets and events are dealt out to so many keys. */
+  /** The number of keys that sockets and events are dealt out to; 0: every socket watches the whole topic. */
   readonly channels: number;
   readonly ids: 'same' | 'unique';
-  /** Clients resume: their results carry cursors. */
+  /** Whether clients resume, so that their results carry cursors. */
   readonly resumes?: boolean;
-  /** What clients connect by; absent: graphql-transport-ws. */
+  /** The protocol of the clients; absent: graphql-transport-ws. */
   readonly transport?: Transport;
-  /** Whether all sockets pass the same variables, or each its own. */
+  /** Whether all sockets pass the same variables, or each socket its own. */
   readonly variables: 'same' | 'unique';
-  /** The bytes of one result as JSON. */
+  /** The size of one result as JSON. */
   readonly payloadBytes: number;
-  /** Events that are sent one at a time, each when the one before has reached every socket. */
+  /** The number of events that are sent one at a time, each when the one before has reached every socket. */
   readonly singles: number;
   readonly floodSeconds: number;
-  /** Events under way in the flood; more are sent when some have reached every socket. */
+  /** The most events under way in the flood; further events are sent when some have reached every socket. */
   readonly window: number;
-  /** Events a second in the flood; 0: as many as the window lets through. */
+  /** Events a second in the flood; 0: only the window limits them. */
   readonly rate: number;
-  /** Share of the sockets that stop reading in the flood. */
+  /** The share of the sockets that stop reading in the flood. */
   readonly stalled: number;
-  /** What the server lets wait for one socket; absent: it has no such bound. */
+  /** The most bytes that the server lets wait for one socket; absent: it has no bound. */
   readonly socketBufferBytes?: number;
   readonly pods: number;
-  /** Processes of one pod that share its port; more than one is for Sluice alone. */
+  /** Processes of one pod that share its port; only Sluice can have more than one. */
   readonly workers?: number;
-  /** Folder of the graph, as it was given; or `flat` or `company`, the load test's own. */
+  /** The folder of the graph, as given; or `flat` or `company`, graphs of the load test itself. */
   readonly graph: string;
 }
 
@@ -63,29 +63,29 @@ export interface Phase {
   readonly to: number;
 }
 
-/** One moment of a run, over all processes of the server. */
+/** The state at one moment of a run, over all processes of the server. */
 export interface Sample {
   /** ms since the run began */
   readonly at: number;
   readonly residentBytes: number;
-  /** Used on the JavaScript heap, garbage included. */
+  /** In use on the JavaScript heap, with garbage. */
   readonly heapBytes: number;
-  /** Buffers and the like. */
+  /** Memory of buffers and other external objects. */
   readonly externalBytes: number;
   /** User and system time since the run began. */
   readonly cpuSeconds: number;
-  /** Share of the time since the last sample that the busiest process's event loop worked, 0 to 1. */
+  /** The share of the time since the last sample in which the busiest process's event loop worked, 0 to 1. */
   readonly loopUtilisation: number;
-  /** 99th percentile since the last sample, of the slowest process. */
+  /** The 99th percentile since the last sample, in the slowest process. */
   readonly loopDelayMs: number;
   readonly sockets: number;
-  /** Since the run began. */
+  /** Events since the run began. */
   readonly eventsSent: number;
   /** Frames with a result that clients have received since the run began. */
   readonly deliveries: number;
 }
 
-/** Percentiles of so many observations, in ms. */
+/** Percentiles of `count` observations, in ms. */
 export interface Percentiles {
   readonly count: number;
   readonly p50: number;
@@ -94,24 +94,24 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** What sending events came to. */
+/** The results of sending events. */
 export interface TrafficFigures {
   readonly events: number;
   readonly deliveries: number;
-  /** From the first event sent to the last one received by all clients. */
+  /** From sending the first event until all clients have received the last one. */
   readonly seconds: number;
-  /** User and system time of the server meanwhile. */
+  /** User and system time of the server in these seconds. */
   readonly cpuSeconds: number;
-  /** The most that was resident at a sample. */
+  /** The most resident memory of any sample. */
   readonly residentBytes: number;
-  /** Event written by the client of Kafka → frame read by a client of the server, over the sampled sockets. */
+  /** From writing an event to Kafka to a client's reading its frame, over the sampled sockets. */
   readonly delay: Percentiles;
 }
 
-/** How sockets that stopped reading have ended. */
+/** The endings of sockets that stopped reading. */
 export interface Stalled {
   readonly sockets: number;
-  /** By close code; `terminated`: without a close frame; `open`: not at all. */
+  /** Sockets by close code; `terminated`: without a close frame; `open`: still connected. */
   readonly endings: Readonly<Record<string, number>>;
 }
 
@@ -120,20 +120,20 @@ export interface Run {
   readonly target: string;
   readonly phases: readonly Phase[];
   readonly samples: readonly Sample[];
-  /** After a collection of garbage, before any client has connected. */
+  /** Memory after a collection of garbage, before any client has connected. */
   readonly nothing: Memory;
-  /** After a collection of garbage, when all have subscribed. */
+  /** Memory after a collection of garbage, when all clients have subscribed. */
   readonly idle: Memory;
   readonly single: TrafficFigures;
   readonly flood: TrafficFigures;
-  /** Promises that the server made for each delivery, over some single events that count for nothing else. */
+  /** Promises that the server made for each delivery, over some single events that no other figure counts. */
   readonly promisesPerDelivery: number;
-  /** GraphQL executions for each event, where the server counts them. */
+  /** GraphQL executions for each event; null: the server does not count them. */
   readonly executionsPerEvent: number | null;
-  /** TCP connect to `connection_ack` of sockets that come in the middle of the flood. */
+  /** From TCP connect to `connection_ack`, for sockets that connect in the middle of the flood. */
   readonly handshake: Percentiles;
   readonly stalled: Stalled;
-  /** What was wrong with what arrived: count, order or content. Empty: nothing was. */
+  /** Faults in count, order or content of the deliveries, in words; empty: there are none. */
   readonly faults: readonly string[];
 }
 

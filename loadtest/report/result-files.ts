@@ -4,7 +4,7 @@ import type { Report } from './report.ts';
 import type { Ladder } from './sections/ladder-section.ts';
 import type { Tables } from './sections/tables-section.ts';
 
-/** All that RESULTS.md can tell about, by kind. */
+/** The results that RESULTS.md reports, by kind. */
 export interface Results {
   readonly loadtest: readonly Report[];
   readonly ladder: readonly Ladder[];
@@ -19,7 +19,7 @@ export interface Results {
 
 export type Kind = keyof Results;
 
-/** In the order in which they are told about. */
+/** Kinds in the order of RESULTS.md. */
 export const KINDS: readonly Kind[] = [
   'loadtest',
   'ladder',
@@ -32,7 +32,7 @@ export const KINDS: readonly Kind[] = [
   'micro',
 ];
 
-/** What tells that a file holds what its kind says: enough to refuse one that does not. */
+/** The list that a file of each kind must hold: enough of a check to refuse other files. */
 const LISTS: Readonly<Record<Kind, string>> = {
   loadtest: 'runs',
   ladder: 'steps',
@@ -95,7 +95,7 @@ function read({ name, content }: File): readonly [Kind, unknown] {
   return [kind, results];
 }
 
-/** What `yarn loadtest run` writes has a version instead of a kind. */
+/** The files of `yarn loadtest run` have a version in place of a kind. */
 function kindOf(name: string, { kind: said, version }: Readonly<Record<string, unknown>>): Kind {
   const kind = said === undefined && version === 1 ? 'loadtest' : KINDS.find((one) => one === said);
   if (kind !== undefined) return kind;
@@ -103,7 +103,7 @@ function kindOf(name: string, { kind: said, version }: Readonly<Record<string, u
   throw new Error(`${name}: expected version 1 or a kind of ${KINDS.join(', ')}, got ${got}`);
 }
 
-/** Writes what a subcommand has measured, and says where. */
+/** Writes the results of a subcommand, and prints the file's name. */
 export async function saveResults(file: string, results: Ladder | Tables): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);

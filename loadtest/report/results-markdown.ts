@@ -9,7 +9,7 @@ import { loadtestSection } from './sections/load-section.ts';
 import { tablesSection } from './sections/tables-section.ts';
 import { limitOf, MARKS, withUnit } from './units.ts';
 
-/** Prose by hand, as Markdown: before everything, and after what it is about. */
+/** Prose in Markdown, written by hand: the introduction, and a text after the results of each kind. */
 export type Notes = Readonly<Partial<Record<'introduction' | Kind, string>>>;
 
 const HEADINGS: Readonly<Record<Kind, string>> = {
@@ -24,7 +24,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   micro: 'Parts by themselves',
 };
 
-/** RESULTS.md, whole: of the same results and notes, always the same text. */
+/** Returns the whole text of RESULTS.md, always the same for the same results and notes. */
 export function resultsMarkdown(results: Results, notes: Notes): string {
   const sections: Readonly<Record<Kind, readonly string[]>> = {
     loadtest: results.loadtest.map(loadtestSection),
@@ -49,7 +49,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Every budget once for each load that says something about it. */
+/** Lists every budget once for each load that is fit for it. */
 function atAGlance(reports: readonly Report[]): string {
   const judged = reports.flatMap((report) => judge(report).map((judgement) => ({ report, judgement })));
   const names = [...new Set(judged.map(({ judgement }) => judgement.budget.name))];

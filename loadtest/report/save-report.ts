@@ -4,24 +4,24 @@ import { page } from './report-page.ts';
 import { drawPngs } from './plot-pngs.ts';
 import type { Report } from './report.ts';
 
-/** Where subcommands save what they measure, if they are not told where. Of the repository, not of what is built. */
+/** The default folder of results: in the repository's sources, not in what is built from them. */
 export const OUT = path.resolve(import.meta.dirname, '../../../loadtest/out');
 
-/** `loadtest/out/<time>-<commit>`: sorted by time, and never the folder of another run. */
+/** `loadtest/out/<time>-<commit>`: sorts by time, and is never the folder of another run. */
 export function defaultFolder({ created, commit }: Report): string {
   const name = `${created.replace(/\.\d+Z?$/, '').replaceAll(':', '-')}-${commit}`;
   return path.join(OUT, name.replaceAll(/[^\w.-]/g, '-'));
 }
 
 export interface SaveOptions {
-  /** Told each path, and what could not be had. */
+  /** Called with the path of each file, or with the reason why there is none. */
   readonly say?: (line: string) => void;
   /** Where a browser is looked for. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * Writes `report.json`, `report.html` and, where there is a browser, a PNG for each plot.
+ * Writes `report.json`, `report.html` and, if there is a browser, a PNG for each plot.
  *
  * @returns the files' paths
  */
@@ -41,7 +41,7 @@ export async function save(
   return files;
 }
 
-/** Pictures are for the README; a report is whole without them. */
+/** Draws the pictures for the README; a report is complete without them. */
 async function pngs(
   content: string,
   folder: string,

@@ -6,9 +6,9 @@ import { HEADER_LINES, tableLines } from './text-table.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** What the load test says at its end. Colours are for terminals that have them. */
+/** Returns the text at the end of a load test. @param colours whether the terminal has colours */
 export function summary(report: Report, colours: boolean): string {
-  // The caller has looked at the stream.
+  // The caller has checked that the stream takes colours.
   const paint = (style: Style, text: string): string =>
     colours ? styleText(style, text, { validateStream: false }) : text;
   const budgets = budgetTable(report);

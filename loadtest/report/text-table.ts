@@ -1,14 +1,14 @@
 import type { Table } from './comparison-tables.ts';
 
-/** A table for a terminal. */
+/** Returns a table for a terminal. */
 export function tableText(table: Table): string {
   return tableLines(table).join('\n');
 }
 
-/** How many lines of a table come before its rows. */
+/** The number of lines of a table before its rows. */
 export const HEADER_LINES = 2;
 
-/** All but the first column to the right, where numbers end one below the other; text of a last one to the left. */
+/** Aligns the columns after the first one to the right, so that digits line up; text in a last column, to the left. */
 export function tableLines({ columns, rows }: Table): string[] {
   const all = [columns, ...rows];
   const widths = columns.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

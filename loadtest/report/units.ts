@@ -1,10 +1,10 @@
 import type { Unit } from './figures.ts';
 import type { Judgement } from './budgets.ts';
 
-/** By digits after the point. Made once: a plot has thousands of numbers. */
+/** Formats by digits after the point. They are made only once: a plot has thousands of numbers. */
 const FORMATS = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }));
 
-/** Three digits that count, thousands apart; – for what was not measured. */
+/** Three significant digits, with separators of thousands; – if not measured. */
 export function amount(value: number | null): string {
   if (value === null || !Number.isFinite(value)) return '–';
   const size = Math.abs(value);
@@ -18,7 +18,7 @@ export function withUnit(value: number | null, unit: Unit | '×'): string {
   return value === null ? '–' : `${amount(value)}${gap}${unit}`;
 }
 
-/** `8.6× less` of 0.116: how a figure stands beside another that it was divided by. */
+/** Compares a figure with the one that it was divided by: 0.116 gives `8.6× less`. */
 export function comparison(quotient: number | null): string {
   if (quotient === null || quotient <= 0) return '–';
   if (amount(quotient) === '1') return 'the same';
@@ -29,7 +29,6 @@ export function limitOf({ budget, limit }: Judgement): string {
   return `${budget.direction === 'at most' ? '≤' : '≥'} ${withUnit(limit, budget.unit)}`;
 }
 
-/** ✓, ✗, or nothing to say. */
 export const MARKS: Readonly<Record<Judgement['verdict'], string>> = {
   met: '✓',
   missed: '✗',

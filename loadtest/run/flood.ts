@@ -7,9 +7,9 @@ const TRIES = 24;
 const TRY_MS = 5_000;
 
 /**
- * A subscription may still be on its way to the server: events go out until one has reached every socket.
+ * Sends events until one of them has reached every socket: some subscriptions may still be on their way to the server.
  *
- * @throws if none does
+ * @throws if no event has reached every socket after TRIES rounds
  */
 export async function reachAll(traffic: Traffic, audience: Audience): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -27,7 +27,7 @@ export async function reachAll(traffic: Traffic, audience: Audience): Promise<vo
   traffic.settle(audience.deliveries);
 }
 
-/** Sends events so that the window is full, or at the rate that was asked for, for the time of the flood. */
+/** Sends events for the time of the flood, at its rate, and no more than the window holds at once. */
 export async function flood(
   load: Load,
   traffic: Traffic,
@@ -43,7 +43,7 @@ export async function flood(
     const underWay = (traffic.expected - audience.deliveries) / perEvent;
     const due = rate === 0 ? Infinity : (ms / 1000) * rate - (traffic.events - first);
     const room = Math.floor(Math.min(due, window - underWay));
-    // In bursts of a quarter of the window: kcat starts anew for each.
+    // Sends at least a quarter of the window at once: each `send` starts kcat anew.
     if (room >= (rate === 0 ? window / 4 : 1)) await traffic.send(room);
     else await delay(2);
   }

@@ -2,7 +2,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { choice, numberWithin, wholeNumber, type Values } from '../command.ts';
 import type { Load } from '../report/report.ts';
 
-/** The load of a run without options: the one that the budgets are about. */
+/** The default load, for which the budgets were set. */
 export const STANDARD_LOAD: Load = {
   sockets: 4_000,
   channels: 0,
@@ -20,7 +20,7 @@ export const STANDARD_LOAD: Load = {
   graph: 'flat',
 };
 
-/** The number of sockets, for any subcommand that opens some. */
+/** The option for the number of sockets, for each subcommand that opens some. */
 export const socketsOption = <T extends string>(standard: T) =>
   ({ type: 'string', default: standard, help: 'sockets, one subscription each' }) as const;
 
@@ -30,7 +30,7 @@ export const graphOption = {
   help: "folder of a graph that answers the load test's query; flat, company: its own",
 } as const;
 
-/** Options that describe a load. @param standard what each is when it is not given */
+/** Options that describe a load. @param standard the default of each option */
 export function loadOptions(standard: Load) {
   const option = (value: string | number, help: string) =>
     ({ type: 'string', default: String(value), help }) as const;

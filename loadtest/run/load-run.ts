@@ -11,30 +11,30 @@ import { Sampler } from './sampler.ts';
 import { Traffic } from './traffic.ts';
 import { TrafficMeter } from './traffic-meter.ts';
 
-/** How long the servers rest before their memory is measured: without clients, and with all clients idle. */
+/** How long the servers rest before their memory is measured, without clients and with all clients idle. */
 const STILL_MS = 3_000;
 
-/** Events whose promises are counted. */
+/** The number of events whose promises are counted. */
 const COUNTED_EVENTS = 10;
 
-/** Warm-up: code is compiled after some runs. */
+/** The warm-up: V8 compiles code only after some runs. */
 const WARM_UP_EVENTS = 30;
 
 const VISIT_EVERY_MS = 100;
 
-/** Is told how a run goes, while it is under way. */
+/** Follows a run while it is under way. */
 export interface RunObserver {
   phase?(phase: PhaseName): void;
   sample?(target: string, phase: PhaseName, sample: Sample): void;
-  /** All have subscribed, and none has been sent anything but the warm-up; or the flood is over. For snapshots. */
+  /** Called for snapshots: no client is connected; all are idle after the warm-up; or the flood is over. */
   moment?(name: 'nothing' | 'idle' | 'flood', servers: readonly Server[]): Promise<void>;
-  /** Gives the run up. */
+  /** Ends the run. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Puts a load on a target, in phases: no client; all clients subscribed and idle; events one at a time; a flood.
- * Stops all that it has started.
+ * Stops the processes that it has started.
  *
  * @throws if the servers can't be started, or end; or the reason with which the observer's signal is aborted
  */
@@ -100,7 +100,7 @@ class LoadRun {
         await audience.connect();
         await reachAll(this.#traffic, audience);
         await meter.oneByOne(WARM_UP_EVENTS);
-        // Of the warm-up, nothing is reported.
+        // The delays of the warm-up are dropped.
         await audience.report();
         return this.#still('idle');
       });

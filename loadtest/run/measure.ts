@@ -4,7 +4,7 @@ import type { Target } from '../targets/target.ts';
 import { runLoad, type RunObserver } from './load-run.ts';
 import { prepare } from './wiring.ts';
 
-/** Runs a load on a target, on a topic and a graph of the run's own, which are gone afterwards. */
+/** Runs a load on a target, with a topic and a graph of its own, which are removed afterwards. */
 export async function measure(target: Target, asked: Load, observer: RunObserver): Promise<Run> {
   const load = target.load?.(asked) ?? asked;
   const { wiring, undo } = await prepare(load);
@@ -15,7 +15,7 @@ export async function measure(target: Target, asked: Load, observer: RunObserver
   }
 }
 
-/** Runs a load on one target after the other, with a line of progress on standard error. */
+/** Runs a load on one target after the other, with a progress line on standard error. */
 export async function measureEach(
   targets: readonly Target[],
   load: Load,
@@ -30,7 +30,7 @@ export async function measureEach(
   return runs;
 }
 
-/** @returns a signal that is aborted when the process is told to end */
+/** @returns a signal that is aborted when the process gets SIGINT or SIGTERM */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

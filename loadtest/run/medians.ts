@@ -3,8 +3,8 @@ import { judge, verdictOn, type Budget, type Judgement } from '../report/budgets
 import type { Report } from '../report/report.ts';
 
 /**
- * One judgement for each budget that the load says something about: of the median over the rounds. One that no round
- * could measure is among them, as not measured.
+ * Judges the median over the rounds, once for each budget that the load is fit for. A budget that no round could
+ * measure is among them, as not measured.
  */
 export function medians(reports: readonly Report[], budgets: readonly Budget[]): Judgement[] {
   const rounds = reports.map((report) => judge(report, budgets));
@@ -21,7 +21,7 @@ export function medians(reports: readonly Report[], budgets: readonly Budget[]):
   });
 }
 
-/** Speed and memory vary with the other load of the machine; a lost or wrong delivery in one round is never noise. */
+/** Speed and memory vary with the other load of the machine; one lost or wrong delivery is never noise. */
 function overall({ worst }: Budget, values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   return worst === true ? Math.max(...values) : median(values);

@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs';
 
 export interface Outgoing {
   readonly key: string;
-  /** Without newline. */
+  /** The event as JSON, without newline. */
   readonly value: string;
 }
 
@@ -17,7 +17,7 @@ const OPTIONS = [
 ];
 
 /**
- * Writes events to Kafka, in the order given: many at once by kcat, as one floods by hand. One alone goes by
+ * Writes events to Kafka, in the given order: many at once by kcat, as in a flood by hand, and a single event by
  * kafkajs: kcat reads its input in blocks, and would keep a single message until its input ends.
  */
 export class Producer {
@@ -37,7 +37,7 @@ export class Producer {
     this.#sending.catch(() => undefined);
   }
 
-  /** Resolves when Kafka has acknowledged these and all before them. */
+  /** Resolves when Kafka has acknowledged these messages and all earlier ones. */
   async send(messages: readonly Outgoing[]): Promise<void> {
     const before = this.#sending;
     this.#sending = before.then(() => (messages.length === 1 ? this.#one(messages) : this.#many(messages)));
@@ -59,7 +59,7 @@ export class Producer {
     const kcat = spawn('kcat', ['-b', this.#brokers, '-P', '-t', this.#topic, '-K', KEY_END, ...options]);
     let complaints = '';
     kcat.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
-    // It may end before it has read everything; its exit code tells.
+    // kcat may end before it has read all of its input; the exit code tells so.
     kcat.stdin.on('error', () => undefined);
     kcat.stdin.end(messages.map(({ key, value }) => `${key}${KEY_END}${value}\n`).join(''));
     const [code] = (await once(kcat, 'close')) as [number | null];

@@ -1,6 +1,6 @@
 import type { Scope } from '../../test/helpers/scope.ts';
 
-/** A scope outside of tests. What has been started last ends first. */
+/** A scope outside of tests. Its cleanups run in reverse order. */
 export class RunScope implements Scope {
   readonly #cleanups: (() => unknown)[] = [];
 
@@ -8,7 +8,7 @@ export class RunScope implements Scope {
     this.#cleanups.push(cleanup);
   }
 
-  /** What fails does not keep the rest from ending; the first failure is thrown. */
+  /** Runs all cleanups, even after failures; throws the first failure. */
   async end(): Promise<void> {
     const failures: unknown[] = [];
     for (const cleanup of this.#cleanups.splice(0).toReversed()) {

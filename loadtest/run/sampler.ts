@@ -5,7 +5,7 @@ import type { Traffic } from './traffic.ts';
 
 const EVERY_MS = 250;
 
-/** Looks at the servers and clients of a run a few times a second. */
+/** Samples the servers and clients of a run a few times a second. */
 export class Sampler {
   readonly samples: Sample[] = [];
   readonly #pods: Pods;
@@ -16,7 +16,7 @@ export class Sampler {
   readonly #timer: NodeJS.Timeout;
   #looking = false;
 
-  /** @param audience there is none before clients connect */
+  /** @param audience returns undefined before clients connect */
   constructor(
     pods: Pods,
     traffic: Traffic,
@@ -39,7 +39,7 @@ export class Sampler {
     clearInterval(this.#timer);
   }
 
-  /** A server that is too busy to answer leaves a gap. */
+  /** Takes no sample while a server is too busy to answer. */
   async #look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;

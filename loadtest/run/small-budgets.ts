@@ -4,8 +4,8 @@ import { FIGURES } from '../report/figures.ts';
 const always = { unfit: () => undefined };
 
 /**
- * What 500 sockets on a busy machine can show. Measured: see the commit that set them; each limit leaves a third to
- * noise. What a run costs anyhow weighs eight times as much here as with 4,000.
+ * Budgets that 500 sockets on a busy machine can show. Each limit is a measured value, noted in the commit that set it,
+ * plus a third for noise. The fixed costs of a run weigh eight times as much here as with 4,000 sockets.
  */
 export const SMALL_BUDGETS: readonly Budget[] = [
   { ...besideStock(FIGURES.cpuPerDeliverySingle, 1.5), ...always },

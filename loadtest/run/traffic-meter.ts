@@ -7,12 +7,12 @@ import type { Pods } from '../targets/pods.ts';
 import type { Sampler } from './sampler.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Without any delivery for so long, those that are missing are taken for lost. */
+/** After this time without any delivery, missing deliveries count as lost. */
 const LOST_AFTER_MS = 120_000;
 
-/** Sends events, waits for their deliveries, and measures what both cost the server. */
+/** Sends events, waits for their deliveries, and measures the server's costs. */
 export class TrafficMeter {
-  /** What was wrong with what arrived. */
+  /** Faults of the deliveries, in words. */
   readonly faults: string[] = [];
   readonly #traffic: Traffic;
   readonly #audience: Audience;
@@ -26,7 +26,7 @@ export class TrafficMeter {
     this.#sampler = sampler;
   }
 
-  /** Sends so many events, each when the one before has arrived everywhere. */
+  /** Sends `events` events, each when the one before has reached all sockets. */
   async oneByOne(events: number): Promise<void> {
     for (let event = 0; event < events; event += 1) {
       await this.#traffic.send(1);
@@ -34,7 +34,7 @@ export class TrafficMeter {
     }
   }
 
-  /** Resolves when all deliveries have come, or no more come: those that are missing then are a fault. */
+  /** Resolves when all deliveries have come, or LOST_AFTER_MS after the last one: missing deliveries are a fault. */
   async drained(): Promise<void> {
     const audience = this.#audience;
     let last = audience.deliveries;
@@ -51,7 +51,7 @@ export class TrafficMeter {
     }
   }
 
-  /** What the clients have to report since the last report; their faults are among `faults`. */
+  /** Returns the clients' report since the last one; adds its faults to `faults`. */
   async report(): Promise<ClientReport> {
     const report = await this.#audience.report();
     this.faults.push(...report.faults);

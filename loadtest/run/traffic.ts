@@ -2,11 +2,11 @@ import type { Load } from '../report/report.ts';
 import type { Producer } from './producer.ts';
 import { bodyText, channelName, eventValue } from './workload.ts';
 
-/** Sends events, numbered for each channel, and counts how many deliveries they are to come to. */
+/** Sends events, numbered for each channel, and counts the deliveries to expect. */
 export class Traffic {
   readonly #producer: Producer;
   readonly #body: string;
-  /** How many sockets are to get the events of each channel. */
+  /** The number of sockets that get the events of each channel. */
   #subscribers: readonly number[];
   #events = 0;
   #expected = 0;
@@ -21,12 +21,12 @@ export class Traffic {
     this.#subscribers = subscribers;
   }
 
-  /** Sent so far. */
+  /** The number of events sent so far. */
   get events(): number {
     return this.#events;
   }
 
-  /** What all events so far are to come to, over all sockets. */
+  /** The number of deliveries of all events so far, over all sockets. */
   get expected(): number {
     return this.#expected;
   }
@@ -35,7 +35,7 @@ export class Traffic {
     return this.#subscribers.length;
   }
 
-  /** Sends so many events, to one channel after the other. Resolves when Kafka has them. */
+  /** Sends `count` events, to one channel after the other. Resolves when Kafka has acknowledged them. */
   async send(count: number): Promise<void> {
     const sentAt = Date.now();
     const messages = Array.from({ length: count }, () => {
@@ -49,18 +49,18 @@ export class Traffic {
     await this.#producer.send(messages);
   }
 
-  /** Sends one event to each channel. @returns their number */
+  /** Sends each channel its next event, or the rest of a round. @returns the last number of each channel */
   async sendRound(): Promise<number> {
     await this.send(this.channels - (this.#events % this.channels));
     return Math.floor(this.#events / this.channels);
   }
 
-  /** Some sockets read no more: these are left, for each channel. */
+  /** @param subscribers for each channel, the number of sockets that still read */
   reduceTo(subscribers: readonly number[]): void {
     this.#subscribers = subscribers;
   }
 
-  /** Takes what has arrived so far for what was to arrive: a client that has subscribed meanwhile gets later ones only. */
+  /** Takes the deliveries so far as the expected ones: a client that has just subscribed lacks earlier events. */
   settle(deliveries: number): void {
     this.#expected = deliveries;
   }

@@ -9,23 +9,23 @@ import { RunScope } from './run-scope.ts';
 import type { Load } from '../report/report.ts';
 import type { Wiring } from '../targets/target.ts';
 
-/** The sources, which the gateway compiles by itself. */
+/** The graphs' sources, which the gateway compiles by itself. */
 const GRAPHS = path.join(import.meta.dirname, '../../../loadtest/graphs');
 
-/** The topic in the schemas of the load test's graphs; each run has one of its own in its place. */
+/** The topic in the schemas of the load test's graphs; the name of the run's own topic replaces it. */
 const TOPIC_PLACE = '"loadtest"';
 
-/** With keys: as many as a small cluster would have. Without: one, so that all events have one order. */
+/** With keys, a small cluster's number of partitions. Without keys there is one, so that all events have one order. */
 const KEYED_PARTITIONS = 6;
 
-/** Makes a topic and a graph that subscribes to it. @returns what a server is told, and how to undo it */
+/** Makes a topic and a graph that subscribes to it. @returns the settings of a server, and how to undo it */
 export async function prepare(load: Load): Promise<{ wiring: Wiring; undo: () => Promise<void> }> {
   const scope = new RunScope();
   const undo = (): Promise<void> => scope.end();
   try {
     return { wiring: await prepareIn(scope, load), undo };
   } catch (error) {
-    // A connection that is left open keeps the process from ending.
+    // An open connection would keep the process from ending.
     await undo();
     throw error;
   }
@@ -55,7 +55,7 @@ async function prepareIn(scope: Scope, load: Load): Promise<Wiring> {
   return { brokers, redisUrl, topic: id, graph, id, workers: load.workers ?? 1 };
 }
 
-/** An address that `yarn loadtest` sets. */
+/** Returns an address that `yarn loadtest` has set. */
 export function given(name: 'KAFKA_BROKERS' | 'REDIS_URL'): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name}: expected an address, got nothing; yarn loadtest sets it`);

@@ -1,13 +1,13 @@
 import type { Load } from '../report/report.ts';
 
-/** What every client asks. */
+/** The subscription of every client. */
 export const QUERY =
   'subscription Update($channel: ID, $tag: String) { update(channel: $channel, tag: $tag) { channel seq sent_at body_text } }';
 
-/** Digits of `seq`: results of a run are all of one length, so that clients find it without parsing. */
+/** Digits of `seq`: as all results of a run have the same length, clients find it without parsing. */
 export const SEQ_DIGITS = 10;
 
-/** An event as its consumers see it. */
+/** An event as clients receive it. */
 export interface Update {
   readonly channel: string;
   readonly seq: string;
@@ -15,17 +15,17 @@ export interface Update {
   readonly body_text: string;
 }
 
-/** A channel's name; all are of one length. `index` counts from 0. */
+/** Returns a channel's name; all names have the same length. `index` counts from 0. */
 export function channelName(index: number): string {
   return `c${String(index).padStart(5, '0')}`;
 }
 
-/** The channel that a socket watches, or that an event belongs to: both are dealt out in turn. */
+/** Returns the channel of a socket or an event: both are dealt out to channels in turn. */
 export function channelOf(index: number, { channels }: Pick<Load, 'channels'>): string {
   return channelName(channels === 0 ? 0 : index % channels);
 }
 
-/** The variables of one socket's subscription. `index` counts from 0 over all sockets. */
+/** Returns the variables of one socket's subscription. `index` counts from 0 over all sockets. */
 export function variablesOf(
   index: number,
   load: Pick<Load, 'channels' | 'variables'>,
@@ -36,12 +36,12 @@ export function variablesOf(
   };
 }
 
-/** The id of one socket's subscription: graphql-ws clients make up UUIDs, some others count. */
+/** Returns the id of one socket's subscription. Clients of graphql-ws use UUIDs, some other clients count. */
 export function idOf(index: number, { ids }: Pick<Load, 'ids'>): string {
   return ids === 'same' ? '1' : `5ec1a1f0-0000-4000-8000-${String(index).padStart(12, '0')}`;
 }
 
-/** The whole JSON of a result whose body is empty. */
+/** The full JSON of a result whose body is empty. */
 const BARE_RESULT = JSON.stringify({
   data: {
     update: { channel: channelName(0), seq: '0'.repeat(SEQ_DIGITS), sent_at: Date.now(), body_text: '' },
@@ -50,7 +50,7 @@ const BARE_RESULT = JSON.stringify({
 
 const WORDS = 'three bedrooms, south-facing garden, oak floors, quiet street near the station; ';
 
-/** The text that brings a result up to `payloadBytes` of JSON. */
+/** Returns a text that makes the JSON of a result `payloadBytes` long. */
 export function bodyText({ payloadBytes }: Pick<Load, 'payloadBytes'>): string {
   const length = Math.max(0, payloadBytes - BARE_RESULT.length);
   return WORDS.repeat(Math.ceil(length / WORDS.length)).slice(0, length);

@@ -1,7 +1,7 @@
 import { RawClient, type Receiver } from '../clients/raw-client.ts';
 import { QUERY } from '../run/workload.ts';
 
-/** The wait of graphql-ws before it tries again: a second, doubled each time, and as long again at random. */
+/** The wait of graphql-ws before it tries again: a second, doubled each time, plus a random time of 0.3 to 3 s. */
 const FIRST_MS = 1_000;
 const RANDOM_MS = { least: 300, most: 3_000 };
 
@@ -11,12 +11,12 @@ export interface Endpoint {
 }
 
 interface Owner {
-  /** The server has answered a message that follows the subscription. */
+  /** Called when the server has answered the ping that follows the subscription. */
   subscribed(): void;
   refused(): void;
 }
 
-/** A client with one subscription, which connects again for as long as it is refused. */
+/** A client with one subscription, which connects again as long as the server refuses it. */
 export class ReturningClient implements Receiver {
   readonly #endpoint: Endpoint;
   readonly #localAddress: string;

@@ -23,7 +23,7 @@ import type { AllSubscribed, StormAssignment, StormCommand } from './storm-messa
 
 const MAIN = path.join(import.meta.dirname, 'storm-main.js');
 
-/** With the defaults of all caps: these are what is measured. */
+/** A gateway with the default limit of connections a second, which this test measures. */
 const TARGET: Target = {
   ...sluice,
   environment: (wiring) => ({
@@ -32,19 +32,19 @@ const TARGET: Target = {
   }),
 };
 
-/** Clients that come back subscribe to a channel on which nothing is sent: what they cost is only their return. */
+/** A channel without events for clients that come back, so that they cost only their return. */
 const QUIET_CHANNEL = 'quiet';
 
-/** So many of the others connect in a second: fewer than the gateway takes. */
+/** The rate at which each process connects the other clients: below the gateway's limit. */
 const CONNECTED_PER_SECOND = 200;
 
-/** Between two looks at how many are still connected. */
+/** The time between two looks at the number of connections. */
 const LOOK_MS = 250;
 
-/** Between two events of the stream. */
+/** The time between two events of the stream. */
 const EVENT_MS = 100;
 
-/** The budget: the 99th percentile of delays in the storm, in that of the time before. */
+/** The budget: the p99 of delays in the storm, as a multiple of the p99 before. */
 const MOST_RATIO = 2;
 
 const MOST_SECONDS = 300;
@@ -133,7 +133,7 @@ async function measure(sockets: number, returning: number, seconds: number): Pro
   }
 }
 
-/** Thousands of clients that connect at once are elsewhere: they must not take the processors from what is measured. */
+/** Starts the clients that come back in a process of low priority, which must not take CPU from what is measured. */
 function start(assignment: StormAssignment): ChildProcess {
   const child = fork(MAIN, [JSON.stringify(assignment)], { execArgv: [] });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
@@ -154,7 +154,7 @@ async function ask(child: ChildProcess, message: StormCommand): Promise<AllSubsc
   return told;
 }
 
-/** Sends events at a steady rate until something has come about. */
+/** Sends events at a steady rate until `until` resolves. */
 async function stream(traffic: Traffic, until: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   void until.then(() => over.abort());

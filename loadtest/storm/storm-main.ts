@@ -2,10 +2,10 @@
 import { ReturningClient } from './returning-client.ts';
 import type { AllSubscribed, StormAssignment, StormCommand } from './storm-messages.ts';
 
-/** Clients that connect in each step at first: fewer than the gateway takes in a second. */
+/** Clients that connect in each step of `open`: fewer than the gateway takes in a second. */
 const STEP = { clients: 40, ms: 100 };
 
-/** 28,000 ports for each. */
+/** Each address has 28,000 ports for connections. */
 const LOCAL_ADDRESSES = 20;
 
 const { endpoint, sockets, variables } = JSON.parse(process.argv[2] ?? '') as StormAssignment;

@@ -1,18 +1,18 @@
 import type { Endpoint } from './returning-client.ts';
 
-/** What the process of returning clients is to do, as its only argument. */
+/** The work of the process of returning clients; it is the only argument of the process. */
 export interface StormAssignment {
   readonly endpoint: Endpoint;
   readonly sockets: number;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** From the load test: connect some at a time; break all connections; connect all in the same turn. */
+/** `open`: connect some at a time; `leave`: break all connections; `return`: all connect at once. */
 export type StormCommand = 'open' | 'leave' | 'return';
 
-/** To the load test, when all are subscribed. */
+/** To the load test, when all clients are subscribed. */
 export interface AllSubscribed {
-  /** From the command on. */
+  /** The time since the command. */
   readonly ms: number;
   readonly refusals: number;
 }

@@ -3,7 +3,7 @@ import type { ProbeAnswers } from './probe-messages.ts';
 import { Server } from './server-process.ts';
 import type { Target, Wiring } from './target.ts';
 
-/** All processes of one server under test, and what they come to together. */
+/** All processes of one server under test, and the sums of their figures. */
 export class Pods {
   readonly #servers: Server[] = [];
 
@@ -11,12 +11,12 @@ export class Pods {
     return this.#servers;
   }
 
-  /** Starts as many as asked for, one after the other. Those that have been started are to be stopped in any case. */
+  /** Starts processes one after the other until there are `count`. The caller calls `stop` even if this fails. */
   async start(target: Target, wiring: Wiring, count: number): Promise<void> {
     while (this.#servers.length < count) this.#servers.push(await Server.start(target, wiring));
   }
 
-  /** Rejects when one of them ends. */
+  /** Rejects when a process ends. */
   get ended(): Promise<never> {
     return Promise.race(this.#servers.map((server) => server.ended));
   }
@@ -29,13 +29,13 @@ export class Pods {
     return Promise.all(this.#servers.map((server) => server.ask('state')));
   }
 
-  /** @returns what is used on the heap after a collection of garbage */
+  /** @returns bytes in use on the heap after a collection of garbage */
   async collect(): Promise<number> {
     const collected = await Promise.all(this.#servers.map((server) => server.ask('collect')));
     return collected.reduce((sum, { heapBytes }) => sum + heapBytes, 0);
   }
 
-  /** @returns how many promises were created meanwhile */
+  /** @returns the number of promises created during the work */
   async promisesOf(work: () => Promise<void>): Promise<number> {
     await Promise.all(this.#servers.map((server) => server.ask('count-promises')));
     await work();
@@ -43,7 +43,7 @@ export class Pods {
     return counted.reduce((sum, { promises }) => sum + promises, 0);
   }
 
-  /** @returns executions of GraphQL documents so far; NaN where a server does not count them */
+  /** @returns executions of GraphQL documents so far; NaN if a server does not count them */
   async executions(): Promise<number> {
     const counts = await Promise.all(this.#servers.map((server) => server.metric('sluice_executions_total')));
     return counts.reduce<number>((sum, count) => sum + (count ?? Number.NaN), 0);

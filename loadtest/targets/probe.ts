@@ -1,6 +1,6 @@
 /**
- * Loaded into a server under test before its own code (`node --import`): answers, over IPC, what can be seen only from
- * within. The same for every server, and idle unless it is asked.
+ * Loaded into a server under test before its own code (`node --import`): answers questions over IPC that only the
+ * process itself can answer. The same for every server, and idle until it is asked.
  */
 import { createHook } from 'node:async_hooks';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -34,7 +34,7 @@ const answers: {
     return { heapBytes: heapUsed, externalBytes: external + arrayBuffers, loopUtilisation, loopDelayMs };
   },
   collect: async () => {
-    // What a turn has looked at lives until its end, and finalisers free more in the next one.
+    // Objects that a turn has read live until its end, and finalisers free further ones in the next turn.
     for (let round = 0; round < 4; round += 1) {
       await setImmediate();
       globalThis.gc?.();
@@ -64,5 +64,5 @@ process.on('message', (message) => {
   if (typeof message === 'object' && message !== null && 'ask' in message)
     void answer(message as ProbeRequest);
 });
-// A server must be able to end by itself.
+// The channel must not keep the server from ending.
 process.channel?.unref();

@@ -6,7 +6,7 @@ const TICKS_PER_SECOND = 100;
 /** The unit of `/proc/<pid>/statm`. */
 const PAGE_BYTES = 4_096;
 
-/** What the kernel knows of a process and its children, without asking them: it answers while they are busy too. */
+/** The kernel's figures on a process and its children. They come even while the processes are busy. */
 export interface Usage {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -26,7 +26,7 @@ export function sumOf(usages: readonly Usage[]): Usage {
   }));
 }
 
-/** The child of its child, and so on; the process itself if it has none. */
+/** Follows the last child, its last child, and so on; returns the process itself if it has no child. */
 export function lastChildOf(pid: number): number {
   return treeOf(pid).at(-1) ?? pid;
 }
@@ -38,7 +38,7 @@ function treeOf(pid: number): number[] {
 
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, second of the fields, may hold anything; what follows its bracket is plain. User time is field 14.
+  // The second field, the name, may hold any character; the fields after its bracket are plain. User time is field 14.
   const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(user) + Number(system)) / TICKS_PER_SECOND;
 }

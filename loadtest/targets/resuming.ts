@@ -1,7 +1,7 @@
 import { sluice } from './sluice.ts';
 import type { Target } from './target.ts';
 
-/** Sluice, where the events of the load test are kept, and its clients resume. */
+/** Sluice with a history of the load test's events, and clients that resume. */
 export const resuming: Target = {
   ...sluice,
   name: 'sluice, resuming',

@@ -10,7 +10,7 @@ import type { ProbeAnswers, ProbeRequest } from './probe-messages.ts';
 
 const PROBE = pathToFileURL(path.join(import.meta.dirname, 'probe.js')).href;
 
-/** Variables of the machine that a server needs; it gets no settings of the shell that runs the load test. */
+/** The variables that a server inherits: it gets no settings of the shell that runs the load test. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'NODE_OPTIONS'];
 
 const START_MS = 60_000;
@@ -36,7 +36,7 @@ export class Server {
   readonly #wrapper: Target['wrapper'];
   readonly #lastLines: string[] = [];
   readonly #pending = new Map<number, Pending>();
-  /** Rejects when it ends. */
+  /** Rejects when the process ends. */
   readonly ended: Promise<never>;
   #listening: Listening | undefined;
   #number = 0;
@@ -58,7 +58,7 @@ export class Server {
     this.ended.catch(() => undefined);
   }
 
-  /** Resolves when it gets every event that is sent from then on. */
+  /** Resolves when the server gets every event that is sent from then on. */
   static async start(target: Target, wiring: Wiring): Promise<Server> {
     const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
     const child = spawn(process.execPath, ['--expose-gc', '--import', PROBE, ...target.program], {
@@ -79,7 +79,7 @@ export class Server {
     return this.#listening?.port ?? 0;
   }
 
-  /** undefined if it has none. */
+  /** undefined if the server has no admin port. */
   get adminUrl(): string | undefined {
     const port = this.#listening?.adminPort;
     return port === undefined ? undefined : `http://127.0.0.1:${port}`;
@@ -102,7 +102,7 @@ export class Server {
     await this.#ask({ ask: 'snapshot', file });
   }
 
-  /** One of its own metrics, labels added up; undefined if it has no such thing. */
+  /** One of the server's metrics, summed over labels; undefined if the server has no such metric. */
   async metric(name: string): Promise<number | undefined> {
     if (this.adminUrl === undefined) return undefined;
     const text = await (await fetch(`${this.adminUrl}/metrics`)).text();

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Target } from './target.ts';
 
-/** The gateway as users run it, through its command line and with its defaults, but for the time that an end takes, and how many may connect. */
+/** The gateway as users run it, by its command line, but without draining and without limits on connections. */
 export const sluice: Target = {
   name: 'sluice',
   program: [path.join(import.meta.dirname, '../../src/cli.js'), 'serve'],

@@ -1,35 +1,35 @@
 import type { Load } from '../report/report.ts';
 
-/** What a server under test is told. */
+/** The settings of a server under test. */
 export interface Wiring {
   readonly brokers: string;
   readonly redisUrl: string;
   /** Nodes of a Redis Cluster, in place of `redisUrl`. */
   readonly redisCluster?: string;
-  /** The events' topic. It exists. */
+  /** The topic of the events, which exists. */
   readonly topic: string;
   /** Folder with `schema.graphql`, and `graph.ts` if the graph has code. */
   readonly graph: string;
-  /** Processes that share its port, where it knows how to do that; absent: 1. */
+  /** The number of processes that share the server's port, if it can do so; absent: 1. */
   readonly workers?: number;
-  /** A name of the run's own: for consumer groups and prefixes. */
+  /** A name unique to the run, for consumer groups and prefixes. */
   readonly id: string;
 }
 
 /**
- * A server that speaks graphql-transport-ws at `/graphql`: a Node.js program, so that all are measured in the same way,
- * from within, by `probe.ts`.
+ * A server that speaks graphql-transport-ws at `/graphql`. It is a Node.js program, so that `probe.ts` measures all
+ * servers in the same way, from within.
  *
  * It listens on a port of its own choice, and writes a line of JSON to standard output with `"msg": "listening"` and
- * the `port`, once it gets every event that is sent from then on.
+ * the `port`, when it gets every event that is sent from then on.
  */
 export interface Target {
   readonly name: string;
   /** Path of the program, and its arguments. */
   readonly program: readonly [string, ...string[]];
-  /** What is put on it in place of the load that was asked for; if left out, that is. */
+  /** Changes the load for this target; if left out, the target gets the load that was asked for. */
   load?(load: Load): Load;
   environment(wiring: Wiring): Readonly<Record<string, string>>;
-  /** The program starts the server as its last child, and has this much time to end after it; if left out, it is the server. */
+  /** The program starts the server as its last child, and needs this time to end after it; absent: it is the server. */
   readonly wrapper?: { readonly endsWithinMs: number };
 }

@@ -15,7 +15,7 @@ const stockWith = (name: string, program: string): Target => ({
   environment: stockEnvironment,
 });
 
-/** Each transport of Sluice, and what else serves it. Multipart has no server that stands alone. */
+/** Each transport of Sluice, with the servers to compare. Multipart has no other server that works by itself. */
 export const TRANSPORTS: readonly { readonly transport: Transport; readonly targets: readonly Target[] }[] = [
   { transport: 'graphql-transport-ws', targets: [sluice, { ...stock, name: 'graphql-ws' }] },
   {

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 
 /**
- * What a script is told. An option that is none of these, or a word too many, ends the process with 1, before anything is
- * done: it would have been taken for a folder, or for nothing.
+ * Reads the arguments of a script. An unknown option, or too many words, end the process with 1 before any work is
+ * done: otherwise the script would take them for a folder, or ignore them.
  *
  * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
  * @param {string} usage how the script is called
- * @param {{ options?: Options, words?: number }} [known] `words`: how many there may be besides options
+ * @param {{ options?: Options, words?: number }} [known] `words`: the most words besides options
  */
 export function readArguments(usage, { options = {}, words = 0 } = {}) {
   try {

@@ -1,4 +1,4 @@
-/** Clients in other languages than JavaScript, for `npm run test:all -- clients`: built once for each state of their sources. */
+/** Clients in other languages than JavaScript, for `npm run test:all -- clients`. Built when their sources change. */
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { run } from './processes.mjs';
 
 const BUILD_TIMEOUT_MS = 300_000;
 
-/** By name: builds the client, and resolves to its path. Rejects with the reason why it can't be had. */
+/** Functions by client: each builds its client, and resolves to its path. Rejects with the reason if it can't. */
 export const CLIENT_TOOLS = {
   'gql-python': () => built('python', installPython, 'bin/python'),
   genqlient: () => built('go', buildGo, 'client'),
@@ -19,7 +19,7 @@ export const CLIENT_TOOLS = {
 
 async function installPython(folder, sources) {
   const python = needed('python3');
-  // Made where it stays, as the paths in it are absolute.
+  // Made in its final folder, since the paths in it are absolute.
   await run(python, ['-m', 'venv', folder]);
   const install = ['install', '--quiet', '--requirement', path.join(sources, 'requirements.txt')];
   await run(path.join(folder, 'bin/pip'), install, { timeoutMs: BUILD_TIMEOUT_MS });
@@ -41,7 +41,7 @@ async function buildSpring(folder, sources) {
 /**
  * @param {string} name folder of test/clients
  * @param {(folder: string, sources: string) => Promise<void>} build
- * @param {string} [result] file or folder that it makes
+ * @param {string} [result] the file or folder that `build` makes
  */
 async function built(name, build, result = 'target') {
   const sources = path.join(root, 'test/clients', name);

@@ -1,6 +1,6 @@
 /**
- * node-clinic, which is too much to install with the rest: 694 packages, 157 MB. `node scripts/lib/clinic.mjs` fetches
- * it at its first use, and writes the path of its program to standard output.
+ * node-clinic, which is too large to be installed with the other packages: 694 packages, 157 MB. `node
+ * scripts/lib/clinic.mjs` fetches it at its first use, and writes the path of its program to standard output.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ async function install() {
   });
 }
 
-/** Whole or not at all: the folder gets its name when everything is in it. */
+/** Downloads to a temporary folder, which gets its final name only when all packages are in it. */
 async function download() {
   console.error(`Downloading node-clinic ${VERSION} to ${folder} …`);
   const work = mkdtempSync(path.join(cacheFolder, 'clinic-'));

@@ -1,11 +1,11 @@
-/** Programs that services and tests need: found, or installed where that is possible without asking the user. */
+/** Programs that services and tests need: finds them, or installs them if that is possible without asking the user. */
 import { accessSync, constants, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withLock } from './lock.mjs';
 import { cacheFolder } from './places.mjs';
 import { run } from './processes.mjs';
 
-/** Command → Debian package. */
+/** The Debian package of each command. */
 const PACKAGES = {
   java: 'default-jre-headless',
   javac: 'default-jdk-headless',
@@ -17,15 +17,15 @@ const PACKAGES = {
   nginx: 'nginx-light',
 };
 
-/** Other names for the same program. */
+/** Other names of the same program. */
 const ALIASES = { chromium: ['chromium-browser', 'google-chrome', 'google-chrome-stable'] };
 
-/** Package scripts ask this program whether they may start the server that they install. */
+/** Package scripts ask this program whether they may start the server that they have installed. */
 const POLICY = '/usr/sbin/policy-rc.d';
 
 /**
  * @param {keyof typeof PACKAGES} name
- * @returns {string | undefined} its path
+ * @returns {string | undefined} the path of the program
  */
 export function findCommand(name) {
   const folders = (process.env.PATH ?? '').split(path.delimiter).filter((folder) => folder !== '');
@@ -35,7 +35,7 @@ export function findCommand(name) {
 }
 
 /**
- * Installs those of the commands that are missing.
+ * Installs the missing ones of the commands.
  *
  * @param {(keyof typeof PACKAGES)[]} names
  */
@@ -66,7 +66,7 @@ const install = (packages) => apt('install', '-q', '-y', '--no-install-recommend
 const apt = (...args) =>
   run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], { env: { DEBIAN_FRONTEND: 'noninteractive' } });
 
-/** Debian starts a server when it is installed; no script would stop that one. */
+/** Debian starts a server when its package is installed, and no script would stop that server. */
 async function withoutStartingServers(task) {
   if (existsSync(POLICY)) return task();
   const restore = () => rmSync(POLICY, { force: true });

@@ -1,4 +1,4 @@
-/** The same services as containers, where a Docker engine answers. */
+/** The same services as containers, if a Docker engine answers. */
 import path from 'node:path';
 import { root } from '../ensure.mjs';
 import { composeProject } from './places.mjs';
@@ -24,11 +24,11 @@ export const startContainer = (service, port) => compose(service, port, 'up', '-
 export const removeContainer = (service, port) =>
   compose(service, port, 'rm', '--force', '--stop', '--volumes', service);
 
-/** Once the last container is gone. */
+/** To be called when the last container is removed. */
 export const removeNetwork = () => compose('kafka', 1, 'down', '--volumes', '--remove-orphans');
 
 function compose(service, port, ...args) {
-  // The file names both ports; the one of the other service is of no consequence here.
+  // The file names both ports; the port of the other service does not matter here.
   const env = { KAFKA_PORT: '1', REDIS_PORT: '1', [`${service.toUpperCase()}_PORT`]: String(port) };
   const file = path.join(root, 'compose.test.yaml');
   return run('docker', ['compose', '--file', file, '--project-name', composeProject, ...args], {

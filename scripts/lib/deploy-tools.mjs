@@ -1,4 +1,4 @@
-/** Programs that tests of what is deployed need besides services: found, or fetched in the version named here. */
+/** Programs for tests of the deployment, besides services: finds them, or fetches the versions named here. */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
@@ -9,12 +9,12 @@ import { run } from './processes.mjs';
 
 const KUBERNETES_VALIDATE = '1.34.1';
 
-/** Between the oldest that `engines` allows, which tests run on, and that of the container image. */
+/** A version between the oldest one that `engines` allows, which tests run on, and the container image's. */
 const NODE_22 = '22.23.3';
 
 const DOWNLOAD_TIMEOUT_MS = 180_000;
 
-/** By name: fetches the program, and resolves to its path. Rejects with the reason why it can't be had. */
+/** Functions by program: each fetches its program, and resolves to its path. Rejects with the reason if it can't. */
 export const DEPLOY_TOOLS = {
   nginx,
   kubectl,
@@ -35,14 +35,14 @@ async function kubectl() {
   return found;
 }
 
-/** Schemas of Kubernetes, and a program that checks manifests against them; from PyPI. */
+/** The schemas of Kubernetes, with a program that checks manifests against them; from PyPI. */
 async function kubernetesValidate() {
   const folder = path.join(cacheFolder, `kubernetes-validate-${KUBERNETES_VALIDATE}`);
   const python = findCommand('python3');
   if (python === undefined) throw new Error('python3 not found on the PATH.');
   await onceInCache(folder, async () => {
     console.error(`Installing kubernetes-validate ${KUBERNETES_VALIDATE} …`);
-    // Made where it stays, as the paths in it are absolute; a mark says that it is whole.
+    // Made in its final folder, since the paths in it are absolute. A mark says that it is complete.
     rmSync(folder, { recursive: true, force: true });
     await run(python, ['-m', 'venv', folder]);
     const install = ['install', '--quiet', `kubernetes-validate==${KUBERNETES_VALIDATE}`];
@@ -51,7 +51,7 @@ async function kubernetesValidate() {
   return path.join(folder, 'bin/kubernetes-validate');
 }
 
-/** The Node.js of the container image, as npm has it. */
+/** Fetches the container image's Node.js from npm. */
 async function imageNode() {
   const [, version] = /^FROM node:([\d.]+)/m.exec(readFileSync(path.join(root, 'Dockerfile'), 'utf8')) ?? [];
   if (version === undefined) throw new Error('Expected FROM node:<version> in the Dockerfile, found none.');

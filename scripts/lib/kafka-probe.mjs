@@ -1,6 +1,6 @@
 /**
  * Kafka's request for the coordinator of a consumer group, version 1. It makes a new broker set up the topic that
- * groups need, and succeeds once a group can be joined: later than a broker accepts connections or lists topics.
+ * groups need, and succeeds when members can join: later than the broker accepts connections or lists topics.
  *
  *   request   size:32 key:16 version:16 correlation:32 client:string group:string type:8
  *   response  size:32 correlation:32 throttle:32 error:16 …
@@ -25,7 +25,7 @@ const ERROR_AT = 12;
 
 /**
  * @param {Buffer} received
- * @returns {boolean | undefined} whether it is ready; undefined while bytes are missing
+ * @returns {boolean | undefined} whether the broker is ready; undefined while bytes are missing
  */
 export const isReady = (received) =>
   received.length < ERROR_AT + 2 ? undefined : received.readInt16BE(ERROR_AT) === 0;

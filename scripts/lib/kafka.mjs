@@ -1,4 +1,4 @@
-/** A Kafka broker for tests: one KRaft node, small, quick to come back. */
+/** A Kafka broker for tests: one small KRaft node, which starts quickly. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ensureCommands, findCommand } from './commands.mjs';
@@ -17,7 +17,7 @@ const folder = path.join(dataFolder, 'kafka');
 const dataOf = path.join(folder, 'data');
 const logFile = path.join(folder, 'log');
 const settingsFile = path.join(folder, 'server.properties');
-/** Where the broker's code is, once installed. */
+/** The folder of the broker's code, when it is installed. */
 export const jars = path.join(cacheFolder, `kafka-${VERSION}`);
 
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -37,7 +37,7 @@ export const kafka = {
   variable: 'KAFKA_BROKERS',
   addressAt: (port) => `${LOOPBACK}:${port}`,
 
-  /** Reachability only: TLS and login are left to the clients. */
+  /** Checks only that the broker is reachable: clients do TLS and login. */
   async reaches(brokers) {
     for (const broker of brokers.split(',')) {
       const { hostname, port } = new URL(`kafka://${broker.trim()}`);
@@ -56,7 +56,7 @@ export const kafka = {
     });
   },
 
-  /** @param {(identity: import('./processes.mjs').Identity) => void} started told at once, long before it is ready */
+  /** @param {(identity: import('./processes.mjs').Identity) => void} started called at once, long before it is ready */
   async start({ port, controllerPort }, started) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(settingsFile, settings(port, controllerPort));
@@ -78,7 +78,7 @@ export const kafka = {
   },
 };
 
-/** Whole or not at all: the folder gets its name when everything is in it. */
+/** Downloads to a temporary folder, which gets its final name only when all files are in it. */
 async function download() {
   console.error(`Downloading Kafka ${VERSION} …`);
   const work = mkdtempSync(path.join(cacheFolder, 'kafka-'));
@@ -114,8 +114,8 @@ function settings(port, controllerPort) {
     'transaction.state.log.num.partitions': 1,
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
-    // Tests wait for neither a group's first members nor, after a kill, for the old session to end, nor until the broker
-    // shares out the partitions of a group anew (a second between two times, by default).
+    // Without waits for a group's first members, for the old session after a kill, and for the broker's next
+    // assignment of a group's partitions (a second after the one before, by default).
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1000,
     'group.consumer.assignment.interval.ms': 0,

@@ -1,4 +1,4 @@
-/** A lock between processes: a file that holds its owner's pid, void when that process is gone. */
+/** A lock between processes: a file with its owner's pid. It does not count when that process is gone. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -45,7 +45,7 @@ async function acquire(file) {
   }
 }
 
-/** @returns {number | undefined} undefined while the owner has not written it yet, or has just let go */
+/** @returns {number | undefined} undefined if the owner has not written its pid yet, or has just released the lock */
 function ownerOf(file) {
   try {
     return Number(readFileSync(file, 'utf8')) || undefined;

@@ -1,4 +1,4 @@
-/** The network functions that starting and finding services needs. */
+/** Network functions for starting and finding services. */
 import { connect, createServer } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
@@ -15,16 +15,16 @@ export function freePort() {
   });
 }
 
-/** @returns {Promise<boolean>} whether a server accepts connections there */
+/** @returns {Promise<boolean>} whether a server accepts connections at this address */
 export async function accepts(host, port) {
   return (await exchange(host, port, undefined, () => true)) === true;
 }
 
 /**
- * Sends one request and reads until the answer is whole.
+ * Sends one request and reads until the answer is complete.
  *
  * @template T
- * @param {Buffer | undefined} request undefined: connecting is answer enough
+ * @param {Buffer | undefined} request undefined: the connection is answer enough
  * @param {(received: Buffer) => T | undefined} parse undefined while bytes are missing
  * @returns {Promise<T | undefined>} undefined if there was no answer
  */

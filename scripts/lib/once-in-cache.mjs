@@ -1,12 +1,12 @@
-/** What is fetched or built once for all clones of this user. */
+/** Fetches or builds a folder once for all clones of this user. */
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { withLock } from './lock.mjs';
 
 /**
- * Does the task unless an earlier run has done all of it.
+ * Does the task unless an earlier run has completed it.
  *
- * @param {string} folder in the cache, which the task makes
+ * @param {string} folder the folder in the cache that the task makes
  * @param {() => Promise<void>} task
  */
 export async function onceInCache(folder, task) {

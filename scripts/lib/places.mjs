@@ -1,13 +1,13 @@
-/** Where services keep what they need. */
+/** The folders of services. */
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
 
-/** Data, logs and pids, of this clone alone. `down` removes it. */
+/** Data, logs and pids of this clone's services. `down` removes the folder. */
 export const dataFolder = path.join(root, '.services');
 
-/** What was downloaded, shared by all clones of this user. */
+/** Downloads, shared by all clones of this user. */
 export const cacheFolder = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'sluice');
 
 /** Docker's name for the services of this clone. */

@@ -1,9 +1,9 @@
 /**
- * Processes: commands that are waited for, and servers that outlive the script that starts them.
+ * Processes: commands that the script waits for, and servers that outlive the script that starts them.
  *
  * @typedef {object} Identity of a server that an earlier run may have started
  * @property {number} pid
- * @property {string[]} marks parts of its command line: a pid alone may belong to another process by now
+ * @property {string[]} marks parts of its command line: the pid alone may belong to another process by now
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ let interrupted = false;
  * @param {NodeJS.ProcessEnv} [options.env] added to this process's
  * @param {number} [options.timeoutMs]
  * @param {boolean} [options.cleansUp] runs even after an interruption
- * @returns {Promise<string>} its standard output; rejects with the last lines that it wrote
+ * @returns {Promise<string>} the command's standard output; rejects with the last lines that it wrote
  */
 export function run(command, args, { cwd, env, timeoutMs, cleansUp = false } = {}) {
   return new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ export function run(command, args, { cwd, env, timeoutMs, cleansUp = false } = {
   });
 }
 
-/** The script was told to stop: all waits fail now, so that services that it has started can be stopped. */
+/** Makes all waits fail after the script was told to stop, so that it can stop services that it has started. */
 export function interrupt() {
   interrupted = true;
   for (const child of commands) child.kill();
@@ -63,9 +63,9 @@ export function interrupt() {
 export const isInterrupted = () => interrupted;
 
 /**
- * Starts a server that goes on when this process ends.
+ * Starts a server that keeps running when this process ends.
  *
- * @returns {number} its pid
+ * @returns {number} the server's pid
  */
 export function startServer(command, args, { cwd, logFile }) {
   const log = openSync(logFile, 'a');
@@ -82,7 +82,7 @@ export function startServer(command, args, { cwd, logFile }) {
  * @param {object} about
  * @param {string} about.name
  * @param {number} about.timeoutMs
- * @param {Identity} [about.server] unless a container runs it
+ * @param {Identity} [about.server] absent if a container runs it
  * @param {string} [about.logFile]
  */
 export async function waitUntilReady(answers, { name, timeoutMs, server, logFile }) {
@@ -106,7 +106,7 @@ export function isRunning({ pid, marks }) {
 }
 
 /**
- * Resolves when the process is gone. Its data go too, so it gets no long time to put them in order.
+ * Resolves when the process is gone. Its data are removed too, so it gets little time to put them in order.
  *
  * @param {Identity} server
  */

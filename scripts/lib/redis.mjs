@@ -1,4 +1,4 @@
-/** A Redis server for tests, which keeps nothing on disk. */
+/** A Redis server for tests, which stores nothing on disk. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { ensureCommands, findCommand } from './commands.mjs';
@@ -17,7 +17,7 @@ export const redis = {
   variable: 'REDIS_URL',
   addressAt: (port) => `redis://${LOOPBACK}:${port}`,
 
-  /** Reachability only: login is left to the clients. */
+  /** Checks only that the server is reachable: clients log in. */
   async reaches(url) {
     const { hostname, port } = new URL(url);
     return accepts(hostname.replace(/^\[|\]$/g, ''), Number(port) || PORT);
@@ -33,7 +33,7 @@ export const redis = {
 
   install: () => ensureCommands('redis-server'),
 
-  /** @param {(identity: import('./processes.mjs').Identity) => void} started told at once, long before it is ready */
+  /** @param {(identity: import('./processes.mjs').Identity) => void} started called at once, long before it is ready */
   async start({ port }, started) {
     mkdirSync(folder, { recursive: true });
     const args = ['--bind', LOOPBACK, '--port', port, '--dir', folder, '--save', '', '--appendonly', 'no'];

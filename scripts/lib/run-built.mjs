@@ -1,11 +1,11 @@
-/** Installs and builds what is missing, then runs a compiled command line with the arguments of this one. */
+/** Installs and builds what is missing, then runs a compiled command line with this script's arguments. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { ensureAll, root } from '../ensure.mjs';
 
-/** @param cli file below `dist` */
+/** @param cli a file below `dist` */
 export async function runBuilt(cli) {
   await ensureAll();
   const child = spawn(

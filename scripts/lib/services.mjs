@@ -1,5 +1,5 @@
 /**
- * Kafka and Redis for tests: those of the environment, else containers, else installed here.
+ * Kafka and Redis for tests: from the environment, else as containers, else installed here.
  *
  * @typedef {{ address: string, started: boolean }} Up `started`: by this call
  * @typedef {{ reason: string }} Unavailable
@@ -19,11 +19,11 @@ export const SERVICES = { kafka, redis };
 
 const CONTAINER_TIMEOUT_MS = 60_000;
 
-// Beside the data folder, since `down` removes that one.
+// Beside the data folder, which `down` removes.
 const lockFile = `${dataFolder}.lock`;
 
 /**
- * One that can't be had does not keep the others from being started. An interruption undoes them all, and rejects.
+ * Starts the other services even if one can't be had. After an interruption, stops all of them and rejects.
  *
  * @param {(keyof SERVICES)[]} wanted
  * @returns {Promise<Record<string, Up | Unavailable>>}
@@ -58,7 +58,7 @@ export async function down(names = Object.keys(SERVICES)) {
   });
 }
 
-/** @returns {Promise<Record<string, string>>} one line about each service that runs, nothing about the others */
+/** @returns {Promise<Record<string, string>>} one line for each service that runs */
 export async function status() {
   const lines = {};
   for (const [name, service] of Object.entries(SERVICES)) {
@@ -84,7 +84,7 @@ async function ensureUp(name, hasEngine) {
   }
   const old = readState()[name];
   if (await isUp(service, old)) return { address: service.addressAt(old.port), started: false };
-  // The server runs and does not answer: it hangs, or its start was cut off.
+  // The server may run without answering: it hangs, or its start was interrupted.
   if (old !== undefined) await stop(name);
   const port = await freePort();
   if ((await hasEngine()) && (await startedInContainer(name, port))) {
@@ -102,7 +102,7 @@ async function ensureUp(name, hasEngine) {
   return { address: service.addressAt(port), started: true };
 }
 
-/** @returns {Promise<boolean>} false where the engine can't run it, for instance for want of the image */
+/** @returns {Promise<boolean>} false if the engine can't run the service, for instance without its image */
 async function startedInContainer(name, port) {
   const service = SERVICES[name];
   console.error(`Starting ${service.name} in a container …`);

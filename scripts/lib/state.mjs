@@ -1,5 +1,5 @@
 /**
- * What runs, remembered from one run to the next.
+ * The running services, remembered from one run to the next.
  *
  * @typedef {import('./processes.mjs').Identity & { how: 'process', port: number, controllerPort: number }} Process
  * @typedef {{ how: 'container', port: number }} Container
@@ -23,11 +23,11 @@ export function readState() {
 
 /**
  * @param {keyof State} service
- * @param {Process | Container | undefined} entry undefined: it is gone
+ * @param {Process | Container | undefined} entry undefined: the service does not run any more
  */
 export function remember(service, entry) {
   mkdirSync(dataFolder, { recursive: true });
-  // Renamed into place, so that a kill in the middle leaves the old state rather than half of the new one.
+  // Renamed into place, so that a kill in the middle leaves the old state and not an incomplete new one.
   writeFileSync(`${file}.new`, JSON.stringify({ ...readState(), [service]: entry }));
   renameSync(`${file}.new`, file);
 }

@@ -1,6 +1,6 @@
-/** What `npm test -- …` is told, by the process that starts services and the one that runs tests. */
+/** The arguments of `npm test -- …`, for the process that starts services and the one that runs tests. */
 
-/** Node's test runner takes them as options where it is called, and not on the command line. */
+/** Node's test runner takes these patterns as options of its function, and not from the command line. */
 const NAME_PATTERN = '--test-name-pattern=';
 const ONLY = '--test-only';
 

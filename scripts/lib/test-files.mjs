@@ -1,4 +1,4 @@
-/** Which test files a run is about. Their names say which tier they belong to. */
+/** Chooses the test files of a run. Their names say which tier they belong to. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
@@ -7,7 +7,7 @@ const folder = path.join(root, 'dist/test');
 const ENDING = '.test.js';
 const SLOW_ENDING = '.slow.test.js';
 
-/** In the order in which they run: first those that wait most, for brokers and programs; last those that only compute. */
+/** Suites in the order of the run: first those that mostly wait, for brokers and programs; last those that compute. */
 const SUITES = [
   'package',
   'deploy',
@@ -31,7 +31,7 @@ const WITH_DEPLOY_TOOLS = new Set(['deploy', 'package', 'docs']);
 
 /**
  * @param {string[]} selection suites, folders or files: `unit`, `test/unit/hub`, `test/unit/config.test.ts`; none: all
- * @param {Tier} tier of the files of suites and folders; a file that is named is run in any case
+ * @param {Tier} tier of the files of suites and folders; a file that is named runs in any tier
  * @returns {string[]} paths of built files
  */
 export function testFiles(selection, tier) {
@@ -78,7 +78,7 @@ export function needsOf(files) {
 
 /**
  * @param {string | undefined} file absolute, built or source
- * @returns {string | undefined} such as `unit/hub/hub`; undefined: it is no test file
+ * @returns {string | undefined} for instance `unit/hub/hub`; undefined: it is no test file
  */
 export function nameOf(file) {
   if (file === undefined || !path.isAbsolute(file)) return undefined;

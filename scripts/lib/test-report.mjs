@@ -1,4 +1,4 @@
-/** What a run of tests comes to, from the events of Node's test runner. */
+/** The report of a run of tests, from the events of Node's test runner. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
@@ -7,25 +7,25 @@ import { nameOf } from './test-files.mjs';
 
 const SLOWEST_SHOWN = 10;
 
-/** Characters of what a process has printed last, shown if it fails by itself. */
+/** The last characters of a process's output, which are shown if the process itself fails. */
 const OUTPUT_KEPT = 4_000;
 
-/** Of a test which fails only because one below it does. */
+/** The failure type of a test that fails only because a test below it does. */
 const BELOW = 'subtestsFailed';
 
 /** @typedef {{ seconds: number, passed: number, skipped: string[], failures: string[], hasTests: boolean,
  *   hasEnded: boolean }} FileResult */
 
 export class TestReport {
-  /** @type {Map<string, FileResult>} by the file's name, as `nameOf` has it */
+  /** @type {Map<string, FileResult>} by the file's name, as `nameOf` returns it */
   #files;
   /** Failures of processes that several files share. */
   #ofSeveralFiles = emptyResult();
-  /** @type {string[]} names of files that failed at first and passed by themselves */
+  /** @type {string[]} names of files that failed at first, and run again by themselves */
   #flaky = [];
   /** @type {Map<string, number>} when each suite began */
   #begun = new Map();
-  /** @type {Map<string, string>} what processes have printed, by module */
+  /** @type {Map<string, string>} the last output of processes, by module */
   #output = new Map();
   #start = performance.now();
   #tells;
@@ -34,8 +34,8 @@ export class TestReport {
   /**
    * @param {string[]} files that are to run
    * @param {object} options
-   * @param {boolean} options.tells suites and failures as they come
-   * @param {boolean} options.isFiltered tests are chosen by name: of a file, none may run
+   * @param {boolean} options.tells prints suites and failures as they come
+   * @param {boolean} options.isFiltered tests are chosen by name, so a file may run none
    */
   constructor(files, { tells, isFiltered }) {
     this.#files = new Map(files.map((file) => [nameOf(file), emptyResult()]));
@@ -43,16 +43,16 @@ export class TestReport {
     this.#isFiltered = isFiltered;
   }
 
-  /** @param {string[]} files that a process is started for */
+  /** @param {string[]} files of a process that starts */
   begin(files) {
     for (const suite of files.map((file) => suiteOfName(nameOf(file))))
       if (!this.#begun.has(suite)) this.#begun.set(suite, performance.now());
   }
 
   /**
-   * An event of `run()`.
+   * Takes an event of `run()`.
    *
-   * @param {string[]} files of the process that it comes from
+   * @param {string[]} files of the process that the event comes from
    */
   take({ type, data }, files) {
     // A process is a test whose name is the path of its module.
@@ -67,26 +67,26 @@ export class TestReport {
     for (const name of files.map(nameOf)) {
       const result = this.#files.get(name);
       result.hasEnded = true;
-      // A process that ends early with code 0 takes tests with it that were still to come.
+      // A process that ends early with code 0 leaves out tests.
       const isSilent = !result.hasTests && result.failures.length === 0 && !this.#isFiltered;
       if (isSilent) this.#fail(result, `No test of ${name} has run.`, true);
       if (this.#tells) this.#tellSuite(suiteOfName(name));
     }
   }
 
-  /** @returns {string[]} names of files of which a test has failed, or none has run */
+  /** @returns {string[]} names of files with a failed test, or without any test that has run */
   failedFiles() {
     return [...this.#files].filter(([, { failures }]) => failures.length > 0).map(([name]) => name);
   }
 
-  /** A file is run once more: it counts anew, and is flaky if it passes then. */
+  /** A file runs once more: its first result is dropped, and it is flaky if it passes now. */
   beginAgain(name) {
     this.#files.set(name, emptyResult());
     this.#begun.delete(suiteOfName(name));
     this.#flaky.push(name);
   }
 
-  /** @returns {{ failed: number, flaky: number, skipped: number }} how many tests, files, tests */
+  /** @returns {{ passed: number, failed: number, flaky: number, skipped: number }} `flaky`: files; else tests */
   totals() {
     const results = [...this.#files.values(), this.#ofSeveralFiles];
     const sum = (of) => results.reduce((total, result) => total + of(result), 0);
@@ -99,8 +99,8 @@ export class TestReport {
   }
 
   /**
-   * @param {string | undefined} notRun what this run leaves out, and how it is run
-   * @returns {string} last lines of a run
+   * @param {string | undefined} notRun the tests that this run leaves out, with the command for them
+   * @returns {string} the last lines of a run
    */
   summary(notRun) {
     const { passed, failed, skipped, flaky } = this.totals();

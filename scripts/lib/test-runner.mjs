@@ -14,23 +14,23 @@ import { readTestArguments } from './test-arguments.mjs';
 import { nameOf, suiteOf, testFiles } from './test-files.mjs';
 import { TestReport } from './test-report.mjs';
 
-/** The limit of a process with tests. It ends only tests that hang: a machine may be many times slower than another. */
+/** The limit of a process with tests. It ends only tests that hang: machines differ widely in speed. */
 const PROCESS_TIMEOUT_MS = 900_000;
 
-/** Many tests wait most of the time, for a broker or for a browser. */
+/** More than a small machine's processors: many tests mostly wait for a broker or for a browser. */
 const FEWEST_PROCESSES = 4;
 const MOST_PROCESSES = 8;
 
-/** Their files are many, short, and without effect on each other: they share processes, whose start costs more. */
+/** Suites whose files share processes: the files are many, short and independent, and a process's start costs more. */
 const SHARING = new Set(['unit', 'babel']);
 
-/** More files than these that pass only by themselves are no accident any more. */
+/** If more files pass only by themselves, the run fails. */
 const MOST_FLAKY = 2;
 
-/** Lines of Node's reporter that say how many tests one process has had. */
+/** Lines of Node's reporter with the totals of one process. */
 const TOTALS = /^.*ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+.*\n/gm;
 
-/** What Node's reporter says of each test of a whole tier, beside the progress on the terminal. */
+/** The output of Node's reporter on each test of a whole tier; the terminal shows only the progress. */
 const OUTPUT_FILE = path.join(root, 'dist/test-output.txt');
 
 const { selection, tier, namePatterns, only } = readTestArguments(process.argv.slice(2));
@@ -43,7 +43,7 @@ const output = isPart ? process.stdout : createWriteStream(OUTPUT_FILE);
 try {
   const processors = Math.min(availableParallelism(), MOST_PROCESSES);
   await runModules(modulesOf(processors), Math.max(processors, FEWEST_PROCESSES));
-  // The tier that each contributor runs has no second try.
+  // The tier that each contributor runs gets no second try.
   if (tier !== 'fast' && !isPart) await tryAgain();
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -57,10 +57,10 @@ if (flaky > MOST_FLAKY) console.error(`Failed, since more than ${MOST_FLAKY} fil
 process.exitCode = failed > 0 || flaky > MOST_FLAKY || isSkipAFailure ? 1 : 0;
 
 /**
- * One call of Node's runner each: of several files in one call it holds events back until those before have ended. One
- * process begins at the end, where the files are that compute, so that processors have work while the others wait.
+ * Calls Node's runner once for each module: in one call for several files, it holds a file's events back until the
+ * files before it have ended. One process takes modules from the end, whose tests compute while the others mostly wait.
  *
- * @param {Map<string, string[]>} modules each with the files that it holds
+ * @param {Map<string, string[]>} modules the test files of each module
  */
 async function runModules(modules, concurrency) {
   const waiting = [...modules];
@@ -87,7 +87,7 @@ async function runModule(module, held) {
   report.end(held);
 }
 
-/** Files that fail are run once more, each by itself after the others. */
+/** Runs failed files once more, one after the other. */
 async function tryAgain() {
   for (const name of report.failedFiles()) {
     report.beginAgain(name);
@@ -96,11 +96,11 @@ async function tryAgain() {
   }
 }
 
-/** Those that are run, each in a process of its own, in this order. */
+/** Returns the modules in their order. Each runs in a process of its own. */
 function modulesOf(processes) {
   const isShared = (file) => SHARING.has(suiteOf(file));
   const sharing = files.filter(isShared);
-  // By their place and not by their times, so that a fault that files have only together comes again.
+  // Files are dealt out by their order and not by their times, so that a fault of files in one process can be repeated.
   const groups = Array.from({ length: processes }, (_, process) =>
     sharing.filter((_file, index) => index % processes === process),
   ).filter((group) => group.length > 0);
@@ -111,8 +111,8 @@ function modulesOf(processes) {
 }
 
 /**
- * Tests begin when all files are loaded. Node runs the hooks of a file as soon as no test is left, which may be while a file
- * waits for what it sets up for its tests.
+ * Delays tests until all files are loaded. Node runs the hooks of a file as soon as no test is left, which may be while
+ * a file waits for the setup of its tests.
  */
 function together(group, index) {
   const module = path.join(folder, `shared-${index}.mjs`);

@@ -1,4 +1,4 @@
-/** Services and programs for tests. What can't be had stops no run: the tests that need it are skipped, with the reason. */
+/** Services and programs for tests. If one can't be had, the tests that need it are skipped, with the reason. */
 import { CLIENT_TOOLS } from './client-tools.mjs';
 import { ensureCommands, findCommand } from './commands.mjs';
 import { DEPLOY_TOOLS } from './deploy-tools.mjs';
@@ -8,11 +8,11 @@ import { down, SERVICES, up } from './services.mjs';
 const PROGRAMS = ['kcat', 'chromium', 'redis-server', 'curl'];
 
 /**
- * Services that this call has started end with the task.
+ * Ends the services that this call has started when the task ends.
  *
  * @template T
  * @param {{ services: boolean, deployTools?: boolean, clientTools?: boolean }} needs
- * @param {(env: Record<string, string>) => Promise<T>} task is given where each service is, or why it can't be had
+ * @param {(env: Record<string, string>) => Promise<T>} task gets the address of each service, or why it can't be had
  * @returns {Promise<T>}
  */
 export async function withServices({ services, deployTools = false, clientTools = false }, task) {
@@ -37,12 +37,12 @@ async function environment(outcomes) {
   }
   const programs = PROGRAMS.map((name) => [name, () => ensureCommands(name)]);
   Object.assign(env, await tools(Object.fromEntries(programs)));
-  // A broker of a test's own, with TLS and passwords, wherever the ordinary one comes from.
+  // For tests that start a broker of their own, with TLS and passwords, even if the shared one is elsewhere.
   Object.assign(env, await tools({ 'kafka-jars': () => kafka.install().then(() => jars) }));
   return { ...env, CHROMIUM: process.env.CHROMIUM || findCommand('chromium') || '' };
 }
 
-/** @param {Record<string, () => Promise<string | void>>} known each by name, with what brings it */
+/** @param {Record<string, () => Promise<string | void>>} known functions by tool: each installs its tool */
 async function tools(known) {
   const env = {};
   for (const [name, ensure] of Object.entries(known)) {

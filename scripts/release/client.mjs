@@ -1,4 +1,4 @@
-/** `sluice-client`: the code of `sluice/client` as a package of its own, so that a web project need not install the gateway. */
+/** `sluice-client`: the code of `sluice/client` as a package of its own, for web projects without the gateway. */
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -9,7 +9,7 @@ import { packTarball } from './tarball.mjs';
 const SOURCES = path.join(root, 'src/client');
 
 /**
- * @param release where the folder `client` and the tarball are written
+ * @param release the folder for the folder `client` and the tarball
  * @returns the tarball's path
  */
 export async function packClient(release) {

@@ -1,4 +1,4 @@
-/** TypeScript declarations of what the package exports, and of no more. */
+/** TypeScript declarations of the package's exports, and of nothing else. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,16 +7,16 @@ import { root } from '../ensure.mjs';
 
 const TSC = path.join(root, 'node_modules/typescript/bin/tsc');
 
-/** What a declaration imports. */
+/** An import of a declaration. */
 const IMPORTED = /(\b(?:from|import)\s*\(?\s*)(['"])(\.[^'"]+)\2/g;
 
 /**
  * @param entries paths of TypeScript files
- * @param folder to which they are written, at the same paths
+ * @param folder the declarations are written here, at the same paths
  * @param from the folder from which these paths begin
  */
 export async function writeDeclarations(entries, folder, from = root) {
-  // Below the root, where their packages are found.
+  // Below the root, so that tsc finds the packages.
   const parent = path.join(root, '.release');
   await mkdir(parent, { recursive: true });
   const all = await mkdtemp(path.join(parent, 'types-'));
@@ -33,7 +33,7 @@ export async function writeDeclarations(entries, folder, from = root) {
       }
       const target = path.join(folder, file);
       await mkdir(path.dirname(target), { recursive: true });
-      // tsc leaves the endings as they are, and others do not find a .ts then.
+      // tsc leaves the endings as they are, and users' compilers would not find a .ts.
       await writeFile(
         target,
         text.replace(
@@ -51,7 +51,7 @@ const declarationOf = (file) => file.replace(/\.ts$/, '.d.ts');
 
 async function compile(entries, outDir, from) {
   const config = path.join(outDir, 'tsconfig.json');
-  // What is marked @internal would bring the declarations of half the gateway.
+  // Declarations marked @internal would bring those of half the gateway.
   const compilerOptions = { outDir, rootDir: from, noEmit: false, stripInternal: true };
   const files = entries.map((entry) => path.join(from, entry));
   await writeFile(

@@ -1,13 +1,13 @@
 /**
- * The manual, as it is in the package: pages for those who write a graph and run a gateway, the dashboard, the alerts, and a
- * README of the package's own. What a link of theirs leads to is in the package, too, or the link is plain text.
+ * The manual in the package: pages for authors of graphs and for operators of a gateway, the dashboard, the alerts, and
+ * a separate README. A link whose target is not in the package becomes plain text.
  */
 import { existsSync } from 'node:fs';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
 
-/** At the same paths as in the repository. */
+/** Copied to the same paths as in the repository. */
 const PACKED = ['docs/README.md', 'docs/guides', 'docs/reference', 'docs/operations'];
 const DEPLOYED = [
   'deploy/grafana/dashboard.json',
@@ -15,18 +15,18 @@ const DEPLOYED = [
   'deploy/prometheus/adapter-rules.yaml',
 ];
 
-/** By path in the package. */
+/** Sources by path in the package. */
 const RENAMED = { 'README.md': 'scripts/release/package-readme.md' };
 
-/** The part of the index for those who have a checkout. */
+/** The part of the index for readers with a checkout. */
 const OF_CHECKOUT = /^## You change it$.*/ms;
 
-/** A block of code, which stays as it is, or a link, which may be an image. */
+/** A block of code, which stays as it is, or a link, or an image. */
 const BLOCK_OR_LINK = /^```.*?^```$|(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/gms;
 
 const ON_THE_WEB = /^[a-z]+:/;
 
-/** @param folder of the package, in which all else is already */
+/** @param folder of the package, which has all its other files already */
 export async function writeDocumentation(folder) {
   for (const name of [...PACKED, ...DEPLOYED, 'CHANGELOG.md'])
     await cp(path.join(root, name), path.join(folder, name), { recursive: true });
@@ -40,7 +40,7 @@ export async function writeDocumentation(folder) {
   }
 }
 
-/** @param name of the page, in the package */
+/** @param name path of the page in the package */
 function packedPage(folder, name, text) {
   const source = RENAMED[name] ?? name.replace(/^dist\//, '');
   return text.replaceAll(BLOCK_OR_LINK, (whole, image, label, target) => {

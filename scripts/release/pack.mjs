@@ -1,7 +1,7 @@
 /**
- * `npm run release:pack -- [folder]`: what `npm install sluice` installs, as a folder and a tarball in `.release`, or in the folder.
- * Prints the tarball's path.
- * Then the same for `sluice-client`, whose tarball's path is the second line.
+ * `npm run release:pack -- [folder]`: makes the package that `npm install sluice` installs, as a folder and a tarball,
+ * in `.release` or the given folder, and prints the tarball's path.
+ * Then makes `sluice-client` in the same way, whose tarball's path is the second line.
  */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,10 +17,10 @@ const { packTarball } = await import('./tarball.mjs');
 const { vendor, vendored } = await import('./vendor.mjs');
 const { transform } = await import('esbuild');
 
-/** What browsers are served, and `sluice init` writes. */
+/** Files that browsers get, and files that `sluice init` writes. */
 const FOR_OTHERS = /\/(server\/(graphiql|debug\/page)|cli\/template)\//;
 
-/** Within the vendored packages. */
+/** Dependencies that the vendored packages contain. */
 const BUNDLED = new Set(['graphql-subscriptions']);
 
 const release = path.resolve(positionals[0] ?? path.join(root, '.release'));
@@ -30,7 +30,7 @@ await mkdir(path.join(folder, 'dist/vendor'), { recursive: true });
 
 await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
 for (const name of ['src', 'babel-plugins', 'graphiql', 'examples/auction']) {
-  // The sources are not there, so source maps would lead nowhere.
+  // Source maps would lead nowhere: the package has no sources.
   const filter = (file) => !file.endsWith('.map') && !file.endsWith('.d.ts');
   await cp(path.join(root, 'dist', name), path.join(folder, 'dist', name), { recursive: true, filter });
 }
@@ -45,7 +45,7 @@ await writeDocumentation(folder);
 console.log(await packTarball(folder, released(manifest, vendoredImports), release));
 console.log(await packClient(release));
 
-/** Of what Node.js runs: they are a sixth of it, and declarations have those that are for users. */
+/** Only from code that Node.js runs: comments are a sixth of it, and declarations keep the comments for users. */
 async function removeComments(compiled) {
   const entries = await readdir(compiled, { recursive: true, withFileTypes: true });
   const files = entries.map(({ parentPath, name }) => path.join(parentPath, name));

@@ -1,7 +1,7 @@
 /**
- * `npm run release -- <version>`: writes the version and the changelog's heading, commits and tags them, packs the tarball, and
- * lists what is in it.
- * Nothing leaves this machine: it prints what a person does to publish the gateway and its client.
+ * `npm run release -- <version>`: writes the version and the changelog's heading, commits and tags them, packs the
+ * tarball, and lists its files.
+ * Publishes nothing: it prints the commands by which a person publishes the gateway and its client.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ ${tarballs.map((tarball) => `  npm publish ${relative(tarball)}`).join('\n')}
 Its notes: ${relative(notesFile)}
 What it consists of (SBOM): ${relative(sbom)}`);
 
-/** Of semantic versions: one number is one higher, and those behind it are 0. */
+/** In the next semantic version, one number is one higher, and the numbers behind it are 0. */
 function isNext(next) {
   const [, major, minor, patch] = VERSION.exec(current)?.map(Number) ?? [];
   return [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`].includes(next);
@@ -62,7 +62,7 @@ function relative(file) {
   return path.relative(process.cwd(), file);
 }
 
-/** @returns the files that a script beside this one has written */
+/** @returns the paths of files that another script of this folder has written */
 function written(script) {
   const file = path.join(import.meta.dirname, script);
   const printed = execFileSync(process.execPath, [file], {

@@ -1,8 +1,8 @@
 /**
- * `npm run sbom -- [--peers] [file]`: what a gateway consists of besides its own code, as CycloneDX (JSON): each package that it
- * needs in production, in the version of yarn.lock, whether it is installed or within the release, and what browsers load
- * of GraphiQL; with `--peers` optional peers too, as in the container image. Writes `.release/sluice-<version>.cdx.json`, or
- * the file, and prints its path.
+ * `npm run sbom -- [--peers] [file]`: lists the parts of a gateway besides its own code, as CycloneDX (JSON): each
+ * package that it needs in production, in the version of yarn.lock, whether installed or vendored, and the packages of
+ * GraphiQL that browsers load. `--peers` adds optional peers, as in the container image. Writes the file, by default
+ * `.release/sluice-<version>.cdx.json`, and prints its path.
  */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ const [target = path.join(root, '.release', `${name}-${version}.cdx.json`)] = po
 
 const sbom = await installedInProduction();
 for (const [dependency, { patch }] of patches) {
-  // Its version stays that of the registry, by which scanners know its faults.
+  // The version stays the registry's, by which scanners know the package's faults.
   componentOf(dependency).pedigree = { patches: [{ type: 'unofficial', diff: { url: patch } }] };
 }
 const dependsOn = sbom.dependencies.find(({ ref }) => ref === sbom.metadata.component['bom-ref']).dependsOn;
@@ -50,7 +50,7 @@ await mkdir(path.dirname(target), { recursive: true });
 await writeFile(target, `${JSON.stringify(sbom, undefined, 2)}\n`);
 console.log(target);
 
-/** Installed elsewhere, by Yarn, which has the patch; listed by npm, which can't read Yarn's package.json. */
+/** Yarn installs the packages elsewhere, since it has the patch; npm lists them, but can't read Yarn's package.json. */
 async function installedInProduction() {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-sbom-'));
   try {
@@ -67,9 +67,9 @@ async function installedInProduction() {
     await writeFile(path.join(folder, 'package.json'), JSON.stringify(forNpm));
     const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
     const listed = JSON.parse(await run('npm', ['sbom', ...options], { cwd: folder }));
-    // npm takes it from the folder.
+    // npm takes the name from the folder.
     listed.metadata.component.name = name;
-    // npm copies what packages say of their repository, and a scanner may refuse all of it for one that is no URL.
+    // npm copies repositories from packages, and a scanner may refuse the whole list because of one that is no URL.
     for (const reference of listed.components.flatMap(({ externalReferences }) => externalReferences))
       reference.url = reference.url.replace(SSH, 'ssh://$1/');
     return listed;
@@ -84,7 +84,7 @@ function componentOf(dependency) {
   return found;
 }
 
-/** As npm would list them; what their authors have put into these files is theirs to list. */
+/** Lists packages in npm's form, but not what their authors have bundled into these files. */
 function loadedByBrowsers() {
   const names = new Set(Object.values(GRAPHIQL_FILES).map((file) => file.split('/')[0]));
   return Promise.all(

@@ -1,9 +1,9 @@
 /**
- * Packages that go into the release instead of being installed with it, each as one file:
- * kafkajs as it is patched here, which a registry does not have; graphql-redis-subscriptions, which would bring an ioredis of
- * its own; graphql-jit, whose version is exact anyhow and which would bring twenty packages; @platformatic/kafka, whose
- * version is exact too, and which would bring packages that package managers refuse for Node.js 20, on which it runs;
- * graphql-ws and graphql-http, which would take the graphql of the project, where that has another than the gateway.
+ * Packages that go into the release, each as one file, instead of being installed with it:
+ * kafkajs as it is patched here, which no registry has; graphql-redis-subscriptions, which would bring another ioredis;
+ * graphql-jit, whose version is exact anyhow and which would bring twenty packages; @platformatic/kafka, whose version
+ * is exact too, and which would bring packages that package managers refuse for Node.js 20, although it runs there;
+ * graphql-ws and graphql-http, which would take the project's graphql even if the gateway has another one.
  */
 import { build } from 'esbuild';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -24,16 +24,16 @@ const VENDORED = {
   } from "@platformatic/kafka";`,
 };
 
-/** Of which there must be one only, or which are installed in any case; supports-color is left out: debug tries for it. */
+/** Packages that must exist only once, or are installed in any case; and supports-color, which debug can do without. */
 const EXTERNAL = ['@node-rs/crc32', 'graphql', 'ioredis', 'lz4-napi', 'snappy', 'supports-color'];
 
-/** By name, modules of which what is vendored needs less than they are. */
+/** Replacements, by name, of modules that vendored packages need only in part. */
 const REPLACED = {
-  // For an option of graphql-jit that is not used (customJSONSerializer): two thirds of its file.
+  // Serves an option of graphql-jit that is not used (customJSONSerializer), and is two thirds of its file.
   'fast-json-stringify': '',
-  // Checks options of Admin, Consumer and Producer, none of which is vendored.
+  // Checks options of Admin, Consumer and Producer, which are not vendored.
   'ajv/dist/2020.js': 'export class Ajv2020 { addKeyword() {} }',
-  // Codecs and checksums in WebAssembly, which the gateway has in native packages.
+  // Has codecs and checksums in WebAssembly, for which the gateway has native packages.
   '@platformatic/wasm-utils': `
     export { crc32c } from "@node-rs/crc32";
     export { compressFrameSync as lz4Compress, decompressFrameSync as lz4Decompress } from "lz4-napi";
@@ -53,7 +53,7 @@ const lessOfThem = {
       contents: REPLACED[name],
       resolveDir: root,
     }));
-    // Its package.json does not say so, and each of its 200 requests is made by a call: all would stay, and all clients.
+    // Its package.json does not declare this, and calls make its 200 requests: all would stay, with all clients.
     onResolve({ filter: /^\./ }, ({ path: file, resolveDir, importer }) =>
       OF_PLATFORMATIC.test(importer) ? { path: path.join(resolveDir, file), sideEffects: false } : undefined,
     );
@@ -63,9 +63,9 @@ const lessOfThem = {
 export const vendored = Object.keys(VENDORED);
 
 /**
- * Writes a file for each, and their licences.
+ * Writes a file for each package, and their licences.
  *
- * @returns the `imports` of package.json that lead to them
+ * @returns the `imports` of package.json that lead to these files
  */
 export async function vendor(folder, prefix) {
   const packages = new Set();
@@ -79,7 +79,7 @@ export async function vendor(folder, prefix) {
       target: 'node20.19',
       external: EXTERNAL,
       plugins: [lessOfThem],
-      // For createRequire, which takes paths as well.
+      // createRequire also takes a path.
       define: { 'import.meta.url': '__filename' },
       legalComments: 'none',
       minifyWhitespace: true,

@@ -1,12 +1,12 @@
 /**
- * `node with-peers.mjs`: makes the optional peers in package.json dependencies, in the versions that are tried here. The
- * package leaves them to those who want them, a container image has them all.
+ * `node with-peers.mjs`: turns the optional peers in package.json into dependencies, in the versions that are tested
+ * here. Users of the package install the peers that they want; a container image has all of them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 if (import.meta.filename === process.argv[1]) {
-  // Not by lib/arguments.mjs: the image has this file alone.
+  // Does not use lib/arguments.mjs: the image has only this file.
   parseArgs();
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   writeFileSync('package.json', `${JSON.stringify(withPeers(manifest), undefined, 2)}\n`);

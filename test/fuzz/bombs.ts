@@ -5,7 +5,7 @@ const repeat = (count: number, text: (index: number) => string): string =>
 
 /** Short documents for the bundled graph that are expensive to parse, to validate, or to execute for each event. */
 export const BOMBS: readonly ((random: Random) => string)[] = [
-  // Fields that double with each fragment.
+  // Nested fragments, each of which doubles the fields.
   (random) => {
     const levels = random.between(8, 16);
     const fragments = repeat(
@@ -14,35 +14,35 @@ export const BOMBS: readonly ((random: Random) => string)[] = [
     );
     return `subscription { bid_placed(auction_id: "1") { ...F0 } } ${fragments} fragment F${levels} on Bid { bid_id }`;
   },
-  // Aliases.
+  // Many aliases.
   (random) =>
     `subscription { bid_placed(auction_id: "1") { ${repeat(random.between(100, 2_000), (n) => `a${n}: amount { formatted }`)} } }`,
-  // Fragments whose fields have to be compared with each other.
+  // Fragments whose fields the validation compares with each other.
   (random) => {
     const count = random.between(100, 300);
     return `subscription { bid_placed(auction_id: "1") { ${repeat(count, (n) => `...F${n}`)} } } ${repeat(count, (n) => `fragment F${n} on Bid { x: bid_id amount { value } }`)}`;
   },
-  // The same field again and again, with and without differences.
+  // The same field many times, with and without differences.
   (random) => `{ ${repeat(random.between(500, 5_000), () => '__typename')} }`,
-  // Depth.
+  // Deep nesting.
   (random) => `{ ${'a { '.repeat(random.between(200, 4_000))}`,
   (random) => `query ($v: ${'['.repeat(random.between(200, 8_000))}Int`,
   (random) => {
     const levels = random.between(5, 60);
     return `{ __schema { types { ${'fields { type { '.repeat(levels)} name ${'} }'.repeat(levels)} } } }`;
   },
-  // Directives.
+  // Many directives.
   (random) => `{ __typename ${repeat(random.between(500, 3_000), () => '@include(if: true)')} }`,
-  // Names that are nearly right.
+  // Names that are nearly right, for which the server looks up suggestions.
   (random) =>
     `subscription { bid_placed(auction_id: "1") { ${repeat(random.between(100, 900), (n) => `bid_ix${n}`)} } }`,
-  // Variables.
+  // Many variables.
   (random) => {
     const count = random.between(200, 1_500);
     return `query (${repeat(count, (n) => `$v${n}: Int`)}) { __typename }`;
   },
-  // Each document is another one.
+  // A different document each time.
   (random) => `{ a${random.between(0, 1e9)}: __typename }`,
-  // A long text that says nothing.
+  // A long comment.
   (random) => `{ __typename } #${'x'.repeat(random.between(1_000, 60_000))}`,
 ];

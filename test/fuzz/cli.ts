@@ -1,8 +1,8 @@
-/** `yarn fuzz --seed 1 --seconds 600 --clients 20`: hostile clients, and what an honest one notices of them. */
+/** `yarn fuzz --seed 1 --seconds 600 --clients 20`: runs hostile clients, and checks an honest one beside them. */
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
 
-/** What the honest client may wait for 99 of 100 events: ms. */
+/** The limit of the 99th percentile of the honest client's delays, in ms. */
 const P99_MS = 250;
 
 const { values } = parseArgs({

@@ -15,7 +15,7 @@ import {
 import type { Random } from '../helpers/random.ts';
 import { BOMBS } from './bombs.ts';
 
-/** What a client puts into a `subscribe` message or a POST body. */
+/** The payload of a `subscribe` message, or of a POST. */
 export interface FuzzedRequest {
   readonly query: string;
   readonly variables: unknown;
@@ -26,11 +26,11 @@ const DEPTH = 5;
 
 const INTROSPECTION = '{ __schema { types { name fields { name type { name ofType { name } } } } } }';
 
-/** Makes documents out of a schema's grammar: most are valid, and each fault that a client can make is in some. */
+/** Makes documents from a schema's grammar: most are valid, and each kind of fault is in some. */
 export class DocumentGrammar {
   readonly #schema: GraphQLSchema;
   readonly #random: Random;
-  /** Declarations of the operation that is being made. */
+  /** The variables of the current operation. */
   #variables = new Map<string, { readonly type: string; readonly value: unknown }>();
   #fragments: string[] = [];
 
@@ -59,7 +59,7 @@ export class DocumentGrammar {
     const kind = random.chance(0.75) ? 'subscription' : 'query';
     const root = kind === 'subscription' ? this.#schema.getSubscriptionType() : this.#schema.getQueryType();
     if (!isObjectType(root)) throw new Error(`expected a schema with a ${kind} type`);
-    // A subscription has one field; more are a fault.
+    // A subscription may have only one field: sometimes it gets more.
     const selections = this.#selections(root, DEPTH, kind === 'subscription' && !random.chance(0.03) ? 1 : 3);
     const declarations = [...this.#variables].map(([name, { type }]) => `$${name}: ${type}`);
     const head = declarations.length > 0 ? `(${declarations.join(', ')})` : '';
@@ -96,7 +96,7 @@ export class DocumentGrammar {
     return ` ${this.#selections(named, depth - 1, 4)}`;
   }
 
-  /** Some fragments lead back to themselves. */
+  /** Some fragments form a cycle. */
   #spread(type: GraphQLObjectType, text: string): string {
     const name = `F${this.#fragments.length}`;
     const circle = this.#random.chance(0.05) ? ` ...${name}` : '';
@@ -182,7 +182,7 @@ function literal(value: unknown): string {
   return typeof value === 'string' && /^[A-Z_]{3,}$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Some characters are missing, twice there, or others. */
+/** Removes, doubles or replaces some characters. */
 function damaged(text: string, random: Random): string {
   const characters = [...text];
   for (let faults = random.between(1, 4); faults > 0; faults -= 1) {

@@ -1,13 +1,13 @@
 import type { Random } from '../helpers/random.ts';
 
-/** A WebSocket frame as a client sends it, right or wrong (RFC 6455, section 5.2). */
+/** A WebSocket frame of a client, right or wrong (RFC 6455, section 5.2). */
 export interface FrameOptions {
   readonly opcode?: number;
   readonly isFinal?: boolean;
-  /** 0 to 7. */
+  /** The reserved bits, 0 to 7. */
   readonly reserved?: number;
   readonly isMasked?: boolean;
-  /** Bytes that the head announces, if not those of the payload. */
+  /** The length in the head; absent: the length of the payload. */
   readonly announced?: number;
 }
 
@@ -33,7 +33,7 @@ export function frame(payload: Buffer | string, options: FrameOptions = {}): Buf
   return Buffer.concat([head, mask, bytes.map((byte, index) => byte ^ (mask[index % 4] ?? 0))]);
 }
 
-/** What no client sends that keeps to the protocol. */
+/** Frames that a client with a correct implementation never sends. */
 export function oddFrames(random: Random): Buffer {
   const payload = random.pick(['', 'x', '{"type":"ping"}', Buffer.from([0xff, 0xfe]), 'y'.repeat(200)]);
   return random.pick<() => Buffer>([
@@ -51,7 +51,7 @@ export function oddFrames(random: Random): Buffer {
         frame('"ping"}', { opcode: 0 }),
       ]),
     () => frame(payload, { opcode: 0 }),
-    // Close frames: without a code, with half of one, with one that is forbidden, with a reason that is no text.
+    // Close frames without a code, with half a code, with a forbidden code, and with a reason that is no text.
     () => frame(random.pick(['', '\u0003', '\u0003\u00ec', Buffer.from([0x03, 0xe8, 0xff])]), { opcode: 8 }),
     () => Buffer.concat(Array.from({ length: random.between(1, 500) }, () => frame('p', { opcode: 9 }))),
     () => frame('p'.repeat(200), { opcode: 9 }),
@@ -59,7 +59,7 @@ export function oddFrames(random: Random): Buffer {
   ])();
 }
 
-/** A message that does not end: one long frame, or ever more short ones. */
+/** A message without an end: one long frame, or more and more short ones. */
 export function unfinished(random: Random): Buffer {
   const bytes = random.between(1, 60_000);
   if (random.chance(0.5)) return frame('x'.repeat(bytes), { announced: 64_000 });

@@ -12,34 +12,34 @@ import { Witness } from './witness.ts';
 export interface FuzzOptions {
   readonly seed: number;
   readonly seconds: number;
-  /** Hostile clients at a time. */
+  /** The number of hostile clients at a time. */
   readonly clients: number;
 }
 
 export interface FuzzReport {
-  /** What a client may not bring about and has; empty: all is well. */
+  /** Things that clients have caused and must not; empty: there are none. */
   readonly violations: readonly string[];
   readonly sessions: SessionCounts;
-  /** Events that the honest client got. */
+  /** The number of events that the honest client got. */
   readonly events: number;
-  /** From sending an event to the honest client's getting it: ms. */
+  /** Delays from sending an event until the honest client got it, in ms. */
   readonly delays: { readonly p50: number; readonly p99: number; readonly max: number };
-  /** The gateway's heap without garbage: MB. */
+  /** The gateway's heap after a collection of garbage, in MB. */
   readonly heap: { readonly before: number; readonly after: number };
 }
 
-/** Lines of pino from this level on are faults of the gateway's own. */
+/** The pino level from which on a line means a fault of the gateway itself. */
 const ERROR_LEVEL = 50;
 
-/** Code that has been compiled, caches that are full, and metrics of what has happened, stay: MB. */
+/** The limit of the heap's growth, in MB: compiled code, full caches and metrics stay. */
 const KEPT_MB = 30;
 
-/** The bus keeps the channels that clients have asked for as long as the bundled graph says, and some time for its timers. */
+/** The bus keeps requested channels as long as the bundled graph says; this limit adds time for its timers. */
 const HISTORY_MS = 150_000;
 
 const HOSTILE = path.join(import.meta.dirname, 'hostile-process.js');
 
-/** Lets hostile clients at a gateway with the bundled graph, and an honest one that must not notice. */
+/** Attacks a gateway with the bundled graph by hostile clients, beside an honest client that must not be affected. */
 export async function fuzz(scope: Scope, { seed, seconds, clients }: FuzzOptions): Promise<FuzzReport> {
   const gateway = await startGateway(scope, { SIMULATOR: 'false', CHANNEL_LINGER_MS: '500' });
   const before = await heapOf(gateway);
@@ -89,7 +89,7 @@ async function attack(
   const exit = once(hostile, 'exit');
   const over = Promise.race([once(gateway.child, 'exit'), exit]);
   await Promise.race([delay(seconds * 1_000), over]);
-  // On a busy machine there has not been a session of each kind by then.
+  // On a busy machine, some kinds of sessions have not run by then.
   const eachKind = eventually(() => {
     const missing = KINDS.filter((kind) => (counts?.[kind] ?? 0) === 0);
     if (missing.length > 0) throw new Error(`there has been no session of ${missing.join(', ')}`);
@@ -103,7 +103,7 @@ async function attack(
   return counts;
 }
 
-/** Nothing that belonged to a client may stay. */
+/** Waits until the gateway holds nothing of any client. @returns the metrics that do not become 0 */
 async function untilIdle(gateway: GatewayProcess): Promise<string[]> {
   const faults: string[] = [];
   for (const name of ['sluice_connections', 'sluice_subscribers', 'sluice_groups', 'sluice_channels']) {

@@ -1,6 +1,6 @@
 /**
- * Hostile clients, in a process of their own so that they don't hold up the honest one. Arguments: port, seed, how many at a
- * time. Runs sessions until it gets a message, then ends; tells its parent every second how many of each kind it has run.
+ * Hostile clients, in a process of their own so that they do not slow the honest one. Arguments: port, seed, number of
+ * clients at a time. Runs sessions until a message comes, then ends; reports its counts to the parent every second.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -22,7 +22,7 @@ export class MessageGrammar {
     });
   }
 
-  /** Mostly `subscribe` and `complete`, as clients of the protocol have them. */
+  /** Returns a `subscribe` or a `complete`, mostly in the form of the protocol. */
   operation(): string {
     const random = this.#random;
     if (random.chance(0.3) && this.#ids.length > 0) {
@@ -56,18 +56,18 @@ export class MessageGrammar {
     ])();
   }
 
-  /** Subscriptions to ever new keys, each ended at once. The bus keeps the history of their channels. */
+  /** Subscriptions to new keys, each ended at once. The bus keeps the history of their channels. */
   storm(): string[] {
     return this.#many(() => this.#bids({ key: this.#random.between(0, 1e9) }, true));
   }
 
-  /** Subscriptions that resume where the history begins, or from what no cursor is. */
+  /** Subscriptions that resume from the beginning of the history, or from an invalid cursor. */
   resumption(key: string): string[] {
     const cursor = this.#random.pick(['1.0.0', '1.zzz.1', '', 7, null]);
     return this.#many(() => this.#bids({ key }, this.#random.chance(0.5), { resume: cursor }));
   }
 
-  /** Subscriptions to what is published, whose filters let none of it through. */
+  /** Subscriptions to a channel with events, whose filters reject all of them. */
   rejection(key: string): string[] {
     return this.#many(() => this.#bids({ key, least: 1e9 + this.#random.between(0, 1e9) }, false));
   }
@@ -83,7 +83,7 @@ export class MessageGrammar {
     return [JSON.stringify({ type: 'subscribe', id, payload }), ...(ends ? [complete] : [])];
   }
 
-  /** Sometimes one that is in use. */
+  /** Returns a new id, or sometimes one that is in use. */
   #id(): string {
     const random = this.#random;
     if (random.chance(0.02) && this.#ids.length > 0) return random.pick(this.#ids);

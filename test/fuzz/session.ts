@@ -8,7 +8,7 @@ import { frame, oddFrames, unfinished } from './frame.ts';
 import { MessageGrammar } from './message.ts';
 import { AUCTION as WITNESSED } from './witness.ts';
 
-/** What a hostile client does with one connection. */
+/** The ways in which a hostile client uses a connection. */
 export const KINDS = [
   'bytes',
   'http',
@@ -35,10 +35,10 @@ interface SessionOptions {
 
 const FLOOD = 'subscription { property_update { property_id headline address { formatted } } }';
 
-/** The most that a session takes, though the server neither replies nor closes: ms. */
+/** The longest time of a session in ms, even if the server neither replies nor closes. */
 const LONGEST_MS = 3_000;
 
-/** One connection of a hostile client: what it does follows from seed and number alone. */
+/** One connection of a hostile client. Its actions follow from seed and number alone. */
 export class Session {
   readonly kind: Kind;
   readonly #random: Random;
@@ -52,7 +52,7 @@ export class Session {
     this.#documents = new DocumentGrammar(schema, this.#random);
     this.#messages = new MessageGrammar(this.#random, this.#documents);
     this.#socket = connect({ port, host: '127.0.0.1' });
-    // A server may well reset such a connection.
+    // A server may reset the connection of a hostile client.
     this.#socket.on('error', () => undefined);
   }
 
@@ -127,7 +127,7 @@ export class Session {
       this.#socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
   }
 
-  /** At once, or with pauses in which the server may reply. */
+  /** Acts several times, at once or with pauses in which the server may reply. */
   async #times(most: number, act: () => void): Promise<void> {
     for (let left = this.#random.between(1, most); left > 0; left -= 1) {
       act();

@@ -4,15 +4,15 @@ import { WebSocket } from 'ws';
 import { once } from 'node:events';
 import { quantile } from '../helpers/numbers.ts';
 
-/** Whose bids the honest client is sent. */
+/** The auction whose bids the honest client gets. */
 export const AUCTION = 'witness';
 
 const EVENT_MS = 20;
 
-/** Events for those that don't read, between two of the witness's own. */
+/** The number of events for clients that do not read, between two events of the witness. */
 const FLOOD = 5;
 
-/** An honest client with a steady stream of events, each of which it must get, once, in order. */
+/** An honest client with a steady stream of events. It must get each event once, in order. */
 export class Witness {
   readonly #gateway: GatewayProcess;
   readonly #sentAt: number[] = [];
@@ -25,7 +25,7 @@ export class Witness {
     this.#gateway = gateway;
   }
 
-  /** Resolves when it is subscribed. */
+  /** Resolves when the client is subscribed. */
   async start(): Promise<void> {
     const webSocket = new WebSocket(this.#gateway.graphqlUrl, 'graphql-transport-ws');
     this.#webSocket = webSocket;
@@ -34,7 +34,7 @@ export class Witness {
     webSocket.on('error', (error) => this.#faults.push(`the honest client failed: ${error.message}`));
     await once(webSocket, 'open');
     webSocket.send(JSON.stringify({ type: 'connection_init' }));
-    // A client that does not wait for it is closed with 4401.
+    // The server would close a client that does not wait for the acknowledgement with 4401.
     await once(webSocket, 'message');
     const query = `subscription { bid_placed(auction_id: "${AUCTION}") { bid_id is_mine amount { formatted } } }`;
     webSocket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
@@ -54,7 +54,7 @@ export class Witness {
     this.#webSocket?.removeAllListeners('close').close();
   }
 
-  /** What was not as it must be. */
+  /** The faults of the events, in words. */
   get faults(): readonly string[] {
     const missing = this.#sentAt.length - this.#received;
     return missing === 0 ? this.#faults : [...this.#faults, `${missing} events have not come`];
@@ -64,7 +64,7 @@ export class Witness {
     return this.#received;
   }
 
-  /** From sending an event to its arrival: ms. */
+  /** Returns a quantile of the delays from sending an event to its arrival, in ms. */
   delay(share: number): number {
     return quantile(this.#delays, share);
   }
@@ -83,7 +83,7 @@ export class Witness {
   }
 }
 
-/** Has each field that must not be null: the gateway logs a missing one as an error. */
+/** Returns a bid with each field that must not be null: the gateway logs a missing one as an error. */
 function bid(n: number): object {
   return {
     bidId: String(n),

@@ -26,8 +26,8 @@ export class Authority {
   /**
    * Signs a certificate for `localhost`.
    *
-   * @param name of whom it is for; empty: the certificate has no subject, as those of SPIFFE
-   * @param passphrase that encrypts the key; absent: it is not encrypted
+   * @param name the subject; empty: the certificate has no subject, like those of SPIFFE
+   * @param passphrase encrypts the key; absent: the key is not encrypted
    */
   async issue(name: string, passphrase?: string): Promise<Certificate> {
     const folder = this.#folder;

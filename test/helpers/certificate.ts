@@ -5,15 +5,15 @@ import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Certificate {
-  /** The folder of the files, for others that go with them. */
+  /** The folder of the files, in which a test may put further ones. */
   readonly folder: string;
   /** PEM. */
   readonly keyFile: string;
-  /** PEM; signed by itself, so that it is its own authority. */
+  /** PEM, self-signed, so that the certificate is its own authority. */
   readonly certificateFile: string;
 }
 
-/** EC, since its keys are made in no time. */
+/** An EC key, which is made quickly. */
 const NEW_KEY = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
 
 /** Makes a key and its certificate. */

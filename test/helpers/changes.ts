@@ -1,16 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import { PATIENCE_MS } from './eventually.ts';
 
-/** Waits for what events of this process bring. A bound on time ends only those for what would never come. */
+/** Waits for results of this process's events. A limit of time ends only waits for results that never come. */
 export class Changes {
   readonly #events = new EventEmitter();
 
-  /** Something may be so now. */
+  /** Checks the conditions of all waits again. */
   emit(): void {
     this.#events.emit('change');
   }
 
-  /** @returns what is found, now or after a change. @param expected what is told if it is not */
+  /** @returns the first defined result of `find`, now or after a change. @param expected the error's text */
   async until<T>(find: () => T | undefined, expected: () => string): Promise<T> {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {

@@ -6,13 +6,13 @@ import {
 import { once } from 'node:events';
 import type { Scope } from './scope.ts';
 
-/** One listener for all of them: Node.js warns of more than ten. */
+/** All child processes share one exit listener: Node.js warns of more than ten. */
 const killsAtExit = new Set<() => void>();
 process.once('exit', () => {
   for (const kill of killsAtExit) kill();
 });
 
-/** Starts a process that ends with its scope at the latest, by `killSignal` or else by SIGKILL. */
+/** Starts a process that ends with its scope at the latest, by `killSignal` or, in the end, by SIGKILL. */
 export function spawnFor(
   scope: Scope,
   command: string,
@@ -24,14 +24,14 @@ export function spawnFor(
   const kill = (): void => {
     child.kill(killSignal);
   };
-  // The hook does not run if the test process exits by itself.
+  // The scope's hook does not run if the test process exits by itself.
   killsAtExit.add(kill);
   child.once('exit', () => killsAtExit.delete(kill));
   scope.after(() => ended(child, killSignal));
   return child;
 }
 
-/** Sends the signal, unless the process is gone already, and resolves once it is gone. */
+/** Sends the signal, unless the process has ended already, and resolves when it has ended. */
 export async function ended(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');

@@ -3,15 +3,15 @@ import { chromium as launcher, type Browser, type BrowserContextOptions, type Pa
 import { CHROMIUM_FLAGS } from '../../loadtest/report/chromium.ts';
 import { fileScope } from './scope.ts';
 
-/** Bounds waits for what would never come: a busy machine may take many times as long as a quiet one. */
+/** The limit of waits for results that never come: a busy machine may take many times as long as a quiet one. */
 const PATIENCE_MS = 120_000;
 
 const file = fileScope();
 let launching: Promise<Browser> | undefined;
 
 /**
- * A page that is closed with the test, without the cookies and the cache of others. The browser, which takes a second to
- * start, is the same for all tests of a file. Needs 'chromium'.
+ * A page that is closed with the test, without cookies or cache of other pages. All tests of a file share the browser,
+ * which takes a second to start. Needs 'chromium'.
  */
 export async function openPage(t: TestContext, options: BrowserContextOptions = {}): Promise<Page> {
   const browser = await (launching ??= launch());

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The interval of reads. The more reads, the fewer decreases go unseen; each of them asks all workers. */
+/** The interval of reads. More reads miss fewer decreases; but each read asks all workers. */
 const LOOK_MS = 100;
 
-/** Reads a `/metrics` again and again, as Prometheus does but more often, and records each counter that decreases. */
+/** Reads `/metrics` like Prometheus, but more often, and records each counter that decreases. */
 export class CounterWatch {
   readonly wentBack: string[] = [];
   looks = 0;

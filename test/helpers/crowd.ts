@@ -6,12 +6,12 @@ import type { Client } from 'graphql-ws';
 import { eventually } from './eventually.ts';
 import { graphqlClient, Received } from './graphql-client.ts';
 
-/** Shorter than clients wait by default: how many are away at once is to show how pods let go of them. */
+/** Shorter than the default wait of clients, so that the number of clients away shows how pods close connections. */
 const RETRY_MS = [100, 500] as const;
 
 const retryWait = (): Promise<void> => delay(randomInt(...RETRY_MS));
 
-/** Clients that subscribe to `item` of the same gateways, and how many of them are without a connection. */
+/** Clients that subscribe to `item` at the same gateways, with a count of clients without a connection. */
 export class Crowd {
   readonly received: Received<{ item: { n: number } }>[];
   readonly #away = new Set<Client>();

@@ -6,12 +6,12 @@ import { spawnFor } from './child-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Download {
-  /** The file's name, as the gateway proposes it. */
+  /** The name that the gateway proposes for the file. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Fetches a file as people do: with curl, into a folder, under the name that the server gives. Needs 'curl'. */
+/** Fetches a file with curl, as people do, into a folder, under the name that the server gives. Needs 'curl'. */
 export async function download(t: TestContext, url: string): Promise<Download> {
   const folder = await temporaryFolder(t);
   const written = ['--write-out', '%{filename_effective}'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** A heap snapshot's text, as far as tests look at it. Its nodes stand in one array, `node_fields` numbers each. */
+/** The parts of a heap snapshot's text that tests use. The nodes are one array, `node_fields` numbers each. */
 interface HeapSnapshotFile {
   readonly snapshot: {
     readonly meta: {
@@ -17,7 +17,7 @@ interface HeapSnapshotFile {
 }
 
 /**
- * Reads a heap snapshot as Chrome DevTools do.
+ * Reads a heap snapshot like Chrome DevTools.
  *
  * @returns the number of objects by the name of their class
  */
@@ -49,7 +49,7 @@ interface CpuProfileFile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Reads a CPU profile as Chrome DevTools do. @returns its functions, and microseconds */
+/** Reads a CPU profile like Chrome DevTools. @returns its functions, and microseconds */
 export function readCpuProfile(text: string) {
   const { nodes, startTime, endTime, samples, timeDeltas } = JSON.parse(text) as CpuProfileFile;
   const ids = new Set(nodes.map(({ id }) => id));
@@ -77,7 +77,7 @@ interface AllocationProfileFile {
 }
 
 /**
- * Reads an allocation profile as Chrome DevTools do.
+ * Reads an allocation profile like Chrome DevTools.
  *
  * @returns bytes by the name of the function that allocated them
  */
@@ -94,7 +94,7 @@ export function readAllocationProfile(text: string): ReadonlyMap<string, number>
   assert.equal(head.callFrame.functionName, '(root)');
   assert.ok(samples.length > 0);
   assert.ok(samples.every(({ size }) => size > 0));
-  // V8 goes on sampling while it writes the tree down, so a few may be of functions that came too late for it.
+  // V8 keeps sampling while it writes the tree, so a few samples may be of functions that are missing in it.
   const known = samples.filter(({ nodeId }) => ids.has(nodeId));
   assert.ok(known.length > samples.length * 0.9, `${known.length} of ${samples.length} are in the tree`);
   return bytes;

@@ -11,7 +11,7 @@ import { signToken } from './tokens.ts';
 
 const CLIENTS = 'docs/guides/clients';
 
-/** What stands in the page for the reader's own. Each call is told by a line: `["showBid",{…}]`. */
+/** The functions that readers of the page write themselves. Each call prints a line: `["showBid",{…}]`. */
 const standIns = (origin: string): string => `
   const tell = (name) => (what) => console.log(JSON.stringify([name, what]));
   export const freshToken = async () => {
@@ -26,9 +26,9 @@ const standIns = (origin: string): string => `
 `;
 
 /**
- * Runs before the program. It waits for a twentieth of the time before it connects again, for half a second at most. What
- * it closes itself ends once it has connected again, as over a slow network. Told are handshakes that are refused, and
- * ends of such closes.
+ * Runs before the program. Reconnects wait a twentieth of the usual time, half a second at most. A socket that the
+ * program closes ends only when the program has connected again, as over a slow network. Refused handshakes and the
+ * ends of closed sockets are printed.
  */
 const SURROUNDINGS = `
   const { random } = Math;
@@ -54,18 +54,18 @@ const SURROUNDINGS = `
 
 type Call = 'showBid' | 'showError' | 'showStatus' | 'fetchBids' | 'refused' | 'closed';
 
-/** The snippets of a page of docs/guides/clients as a program that runs, and the server of the site that it is of. */
+/** The snippets of a page of docs/guides/clients as a program that runs, with the server of its web site. */
 export class DocumentedClient {
   /** The origin of the site. */
   readonly origin: string;
   /** How often the program has asked for a token. */
   tokens = 0;
-  /** So many further requests for a token fail. */
+  /** The number of further requests for a token that fail. */
   failingTokens = 0;
   readonly #t: TestContext;
   readonly #calls: (readonly [name: Call, what?: unknown])[] = [];
   readonly #changes = new EventEmitter();
-  /** What has gone wrong in the program itself. */
+  /** An error of the program itself. */
   #fault: string | undefined;
   #script = '';
 
@@ -95,7 +95,7 @@ export class DocumentedClient {
    * Runs the program of a page in Node.js.
    *
    * @param port of the gateway
-   * @param change of `connection.mjs`, for what would be without a part of it
+   * @param change changes `connection.mjs`, to show the effect of leaving out a part
    */
   async run(name: string, port: number, change = (connection: string) => connection): Promise<void> {
     const workspace = await this.#write(name, port, change);
@@ -111,7 +111,7 @@ export class DocumentedClient {
     child.once('exit', (code) => this.#fail(`the program ended with ${code}`));
   }
 
-  /** Opens a component of a page in Chromium, where effects run twice as in development. Needs 'chromium'. */
+  /** Opens a component of a page in Chromium, in which effects run twice, as in development. Needs 'chromium'. */
   async render(name: string, port: number, component: string): Promise<void> {
     const workspace = await this.#write(name, port);
     await workspace.write(
@@ -136,12 +136,12 @@ export class DocumentedClient {
     await page.goto(this.origin);
   }
 
-  /** What has been called so far, with what. */
+  /** Returns the arguments of all calls so far. */
   calls(name: Call): unknown[] {
     return this.#calls.filter(([each]) => each === name).map(([, what]) => what);
   }
 
-  /** @param options.despiteErrors the wait goes on where errors have been shown */
+  /** @param options.despiteErrors keeps waiting if errors have been shown */
   async untilCalled(name: Call, times: number, { despiteErrors = name === 'showError' } = {}): Promise<void> {
     while (this.calls(name).length < times) {
       const [error] = despiteErrors ? [] : this.calls('showError');
@@ -154,7 +154,7 @@ export class DocumentedClient {
     }
   }
 
-  /** Writes the files of the page and of those that it imports. */
+  /** Writes the files of the page and of the pages that it imports. */
   async #write(name: string, port: number, change = (connection: string) => connection): Promise<Workspace> {
     const workspace = await Workspace.create(this.#t, {});
     const pages = [await Page.read(`${CLIENTS}/README.md`), await Page.read(`${CLIENTS}/${name}.md`)];

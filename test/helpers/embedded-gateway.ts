@@ -7,8 +7,8 @@ import { GATEWAY_DEFAULTS, GatewayProcess } from './gateway.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * A gateway in the process of the tests, for what shows on its ports and in its metrics: it starts in a fraction of the time
- * of a process of its own. It prints nothing, and is stopped with its scope.
+ * A gateway in the process of the tests, for behaviour that its ports and metrics show: it starts in a fraction of the
+ * time of a separate process. It prints nothing, and is stopped with its scope.
  */
 export async function embedGateway(
   scope: Scope,

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Asking takes both processes time, which a machine with many tests lacks: the longer it has been in vain, the less often,
- * at the price of a tenth more.
+ * Checks cost time of both processes, which a machine with many tests lacks: they become rarer the longer they fail, so
+ * that a wait takes a tenth longer.
  */
 const SHORTEST_MS = 10;
 const LONGEST_MS = 250;
 const SHARE = 0.1;
 
-/** Ends only waits for what would never come: a busy machine may take many times as long as a quiet one. */
+/** Ends only waits for results that never come: a busy machine may take many times as long as a quiet one. */
 export const PATIENCE_MS = 120_000;
 
 /**
  * Calls `check` until it no longer throws. Only for state outside of the process that sends no event when it changes,
- * such as metrics.
+ * for instance metrics.
  *
- * @returns what `check` returned
+ * @returns the result of `check`
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,

@@ -1,16 +1,16 @@
 import type { FrameSink } from '../../src/transports/delivery/send-queue.ts';
 import { NEXT_FRAMES } from '../../src/transports/websocket/frame.ts';
 
-/** A socket for send queues: keeps what is written, and is full while a test says so. */
+/** A socket for send queues: keeps its writes, and is full while a test says so. */
 export class FakeFrameSink implements FrameSink {
   readonly format = NEXT_FRAMES;
   open = true;
   waitingBytes = 0;
   full = false;
   overflows = 0;
-  /** Each write; texts, which are no frames yet, between angle brackets. */
+  /** Each write; texts that are no frames yet are between angle brackets. */
   readonly writes: string[] = [];
-  /** What the socket can't send at once waits in it, and fills it up to this mark. */
+  /** The socket is full when this many bytes wait in it. */
   slowFrom = Infinity;
   #drained: (() => void) | undefined;
 
@@ -36,7 +36,7 @@ export class FakeFrameSink implements FrameSink {
     this.open = false;
   }
 
-  /** All that has waited is gone. */
+  /** Sends all bytes that wait. */
   drain(): void {
     this.waitingBytes = 0;
     this.full = false;
@@ -45,7 +45,7 @@ export class FakeFrameSink implements FrameSink {
     drained?.();
   }
 
-  /** What has been written, without WebSocket headers and all that is the same in every frame. */
+  /** The writes, without WebSocket headers and the parts that all frames share. */
   get said(): string[] {
     return this.writes.map((write) =>
       write.replace(/[^{}<>]*\{"payload":\{"data":"(.*?)"\},"id":"(.*?)","type":"next"\}/gs, '$1→$2 ').trim(),

@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below those that Linux and macOS give to connections: a port of theirs that is free now may be another test's end of a
- * connection a moment later.
+ * Below the ports that Linux and macOS give to connections: one of those may be free now, and be the end of another
+ * test's connection a moment later.
  */
 const [FIRST, AFTER] = [20_000, 26_000];
 
 /**
- * A server may not listen yet when this or another process of the run asks for a port. A port is taken by listening on the
- * one that is so much above it, until the process ends.
+ * A server may not listen yet when this or another process of the run asks for a port. So a port is locked: this
+ * process listens on the port this far above it until it ends.
  */
 const TO_LOCK = AFTER - FIRST;
 
-/** @returns a loopback port on which no server listens now, each once; for servers that can't listen on port 0 */
+/** @returns a loopback port without a server, each port only once; for servers that can't listen on port 0 */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, AFTER);

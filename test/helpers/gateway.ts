@@ -12,12 +12,12 @@ import type { Scope } from './scope.ts';
 
 const CLI = path.join(import.meta.dirname, '../../src/cli.js');
 
-/** Variables of the machine that a gateway under test needs; settings of the runner's own stay away. */
+/** Variables of the machine that a gateway under test inherits; it gets no settings of the test runner. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
 const LINES_TOLD = 10;
 
-/** Metrics that only grow. */
+/** Names of metrics that never decrease. */
 const COUNTERS = /^\w+_total\b/;
 
 export interface LogLine {
@@ -26,20 +26,20 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** A gateway process of its own, started through the command line as a user would. */
+/** A gateway process that is started by the command line, as by a user. */
 export class GatewayProcess {
   readonly child: ChildProcessWithoutNullStreams;
   readonly lines: LogLine[] = [];
-  /** Lines of standard output that are not of the log. */
+  /** Lines of standard output that do not belong to the log. */
   readonly printed: string[] = [];
-  /** Told after each line of either. */
+  /** Emits after each line of the log or of `printed`. */
   readonly output = new Changes();
   /** Whether the public port speaks TLS. */
   readonly isSecure: boolean;
   port = 0;
   adminPort = 0;
   stderr = '';
-  /** Resolves when its pipes are closed, once it has ended. */
+  /** Resolves when the process has ended and its pipes are closed. */
   readonly #closed: Promise<unknown>;
   #metricsBefore = '';
 
@@ -62,35 +62,35 @@ export class GatewayProcess {
     return `http://127.0.0.1:${this.adminPort}`;
   }
 
-  /** A metric's value, all its labels added up unless they are named; of a counter, what has been added. */
+  /** Returns a metric's value, summed over labels that are not named; a counter counts from `beginAnew` on. */
   async metric(name: string): Promise<number> {
     const before = COUNTERS.test(name) ? metricIn(this.#metricsBefore, name) : 0;
     return metricIn(await this.#metrics(), name) - before;
   }
 
-  /** What a page below `/debug/` shows, as JSON. */
+  /** Returns the JSON of a page below `/debug/`. */
   async debug<T>(page: string): Promise<T> {
     return (await (await fetch(`${this.adminUrl}/debug/${page}`)).json()) as T;
   }
 
-  /** Hands the gateway an event, which it must accept. For a gateway without Kafka. */
+  /** Sends an event to a gateway without Kafka, which must accept it. */
   async postEvent(topic: string, event: unknown): Promise<void> {
     const { status, body } = await postJson(`${this.httpUrl}/events/${topic}`, event);
     assert.equal(status, 202, body);
   }
 
-  /** For a test after others: resolves once none of their connections is left. Counters count from then on. */
+  /** For a test after others: resolves when none of their connections is left. Counters count from then on. */
   async beginAnew(): Promise<void> {
     for (const name of ['connections', 'subscribers', 'groups']) await this.untilMetric(`sluice_${name}`, 0);
     this.#metricsBefore = await this.#metrics();
   }
 
-  /** Waits until a metric has this value, at which it stays: one that moves on may never be seen there. */
+  /** Waits until a metric has this value and keeps it: a value that passes quickly may not be seen. */
   async untilMetric(name: string, wanted: number): Promise<void> {
     await this.#eventually(async () => assert.equal(await this.metric(name), wanted, name));
   }
 
-  /** Waits until a metric that may move on has reached this value. @returns its value then */
+  /** Waits until a metric that may grow further has reached this value. @returns its value then */
   async untilAtLeast(name: string, least: number): Promise<number> {
     return this.#eventually(async () => {
       const value = await this.metric(name);
@@ -99,7 +99,7 @@ export class GatewayProcess {
     });
   }
 
-  /** Waits until a counter has grown by what this brings about: it may have grown before, and may go on. */
+  /** Waits until a counter has grown after `act`: it may have grown before, and may grow further. */
   async untilGrown(name: string, act: () => unknown): Promise<void> {
     const before = await this.metric(name);
     await act();
@@ -122,12 +122,12 @@ export class GatewayProcess {
     });
   }
 
-  /** Waits until a line of the log is like this. */
+  /** Waits until a line of the log matches. */
   async untilLog(pattern: RegExp): Promise<void> {
     await this.untilLine((line) => pattern.test(JSON.stringify(line)));
   }
 
-  /** Waits until this has been printed, as a line or a part of one. */
+  /** Waits until this text has been printed, as a line or a part of one. */
   async untilPrinted(part: string): Promise<void> {
     await this.output.until(
       () => this.printed.find((line) => line.includes(part)),
@@ -135,7 +135,7 @@ export class GatewayProcess {
     );
   }
 
-  /** Waits for a line of the log. @param from how many lines are passed over */
+  /** Waits for a line of the log. @param from the number of lines that are passed over */
   async untilLine(fits: (line: LogLine) => boolean, from = 0): Promise<LogLine> {
     return this.output.until(
       () => this.lines.slice(from).find(fits),
@@ -144,7 +144,7 @@ export class GatewayProcess {
   }
 
   /**
-   * Sends a further signal until the process ends: the gateway takes one within a second of the first for the same.
+   * Sends signals until the process ends: the gateway takes further ones within a second of the first for the same.
    *
    * @returns the exit code
    */
@@ -156,14 +156,14 @@ export class GatewayProcess {
     return this.child.exitCode;
   }
 
-  /** Resolves when the process has ended and all that it said is here. @returns the exit code; null: the signal ended it */
+  /** Resolves when the process has ended, with its complete output. @returns the exit code; null: by the signal */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     await ended(this.child, signal);
     await this.#closed;
     return this.child.exitCode;
   }
 
-  /** What never comes is told with what the gateway has said last. */
+  /** Adds the last lines of the gateway's log to the error. */
   async #eventually<T>(check: () => T | Promise<T>): Promise<T> {
     return eventually(check).catch((cause: Error) => {
       throw new Error(`${cause.message}\n${this.#lastLines()}`, { cause });
@@ -180,7 +180,7 @@ export class GatewayProcess {
   }
 }
 
-/** A metric of several gateways, added up. */
+/** Sums a metric over several gateways. */
 export async function sumOf(gateways: readonly GatewayProcess[], metric: string): Promise<number> {
   const values = await Promise.all(gateways.map((gateway) => gateway.metric(metric)));
   return values.reduce((sum, value) => sum + value, 0);
@@ -195,8 +195,8 @@ function metricIn(metrics: string, name: string): number {
 }
 
 /**
- * Free ports, no waiting at the end for load balancers and clients that are not there, and short sessions. Tests connect
- * as fast as they can, on machines that may stand still before they send `connection_init`.
+ * Free ports, no wait at the end for load balancers and clients, and short sessions. Tests connect as fast as they can,
+ * on machines that may stand still before they send `connection_init`.
  */
 export const GATEWAY_DEFAULTS = {
   PORT: '0',
@@ -211,7 +211,7 @@ export const GATEWAY_DEFAULTS = {
 /**
  * Starts a gateway on free ports and waits until it listens. It is stopped with its scope.
  *
- * @param cli the program, of another version
+ * @param cli the program of another version
  */
 export async function startGateway(
   scope: Scope,
@@ -232,7 +232,7 @@ export async function startReady(
   return gateway;
 }
 
-/** The gateway that a process becomes, however it was started. */
+/** Waits until a process, however it was started, is a gateway that listens. */
 export async function untilListening(
   child: ChildProcessWithoutNullStreams,
   isSecure = false,

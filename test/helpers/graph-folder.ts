@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A graph's folder outside the repository with these files, by their paths within it. It is removed with its scope. */
+/** Makes a graph's folder outside the repository, with files by their paths. It is removed with its scope. */
 export async function graphFolder(scope: Scope, files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder(scope);
   for (const [name, text] of Object.entries(files)) {
@@ -25,7 +25,7 @@ export function itemSchema(topic: string): string {
   `;
 }
 
-/** The folder of a graph of `itemSchema`, and with these further files. */
+/** Makes the folder of a graph of `itemSchema`, with these further files. */
 export const itemGraph = (
   scope: Scope,
   topic: string,

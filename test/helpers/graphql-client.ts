@@ -5,18 +5,18 @@ import { createClient, type Client, type ClientOptions } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { GatewayProcess } from './gateway.ts';
 
-/** A graphql-ws client as an application would make one, disposed of when the test ends. */
+/** A graphql-ws client like an application's, disposed of when the test ends. */
 export function graphqlClient(t: TestContext, url: string, options: Partial<ClientOptions> = {}): Client {
   const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0, lazy: true, ...options });
-  // If the server has stopped before, the client may be reconnecting, and disposal fails with that connection.
+  // If the server has already stopped, the client may be reconnecting, and disposal fails with that connection.
   t.after(() => Promise.resolve(client.dispose()).catch(() => undefined));
   return client;
 }
 
-/** One subscription and everything that it has brought. */
+/** One subscription, with all its results. */
 export class Received<Data = Record<string, unknown>> {
   readonly results: ExecutionResult<Data>[] = [];
-  /** What ended it: undefined while it runs, 'complete', or the error. */
+  /** The end of the subscription: undefined while it runs, 'complete', or the error. */
   end: unknown;
   readonly stop: () => void;
   readonly #changes = new EventEmitter();
@@ -44,7 +44,7 @@ export class Received<Data = Record<string, unknown>> {
     return this.results.map(({ data }) => data);
   }
 
-  /** Waits until so many results are here. The runner's timeout bounds it. */
+  /** Waits until there are `count` results. Only the runner's timeout limits the wait. */
   async until(count: number): Promise<this> {
     while (this.results.length < count) {
       if (this.end !== undefined)
@@ -81,7 +81,7 @@ interface Asked {
   readonly extensions?: Record<string, unknown>;
 }
 
-/** A subscription, by default to all events of a graph of `itemSchema`. Resolves once the gateway has it. */
+/** A subscription, by default to all events of a graph of `itemSchema`. Resolves when the gateway has it. */
 export async function subscribed<Data = ItemData>(
   t: TestContext,
   gateway: GatewayProcess,
@@ -94,5 +94,5 @@ export async function subscribed<Data = ItemData>(
   return received;
 }
 
-/** Returns the numbers of its events, as they came. */
+/** Returns the numbers of the subscription's events, in their order. */
 export const numbersOf = ({ data }: Received<ItemData>): number[] => data.map((one) => one?.item.n ?? NaN);

@@ -1,7 +1,7 @@
 import { Admin } from '@platformatic/kafka';
 
 /**
- * Where a group that has no members begins to consume. Not by kafkajs, which takes five seconds for it.
+ * Sets where a group without members begins to consume. kafkajs is not used, since it takes five seconds for this.
  *
  * @param offsets by partition
  */

@@ -20,10 +20,10 @@ import { createTopics } from './topic.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Whom a listener lets in: PLAIN and SCRAM-SHA-512, OAUTHBEARER, or a certificate. */
+/** The way in which clients authenticate at a listener: PLAIN and SCRAM-SHA-512, OAUTHBEARER, or a certificate. */
 type Way = 'password' | 'token' | 'certificate';
 
-/** By mechanism, users that the broker knows, with their passwords. */
+/** The broker's users with their passwords, by mechanism. */
 export const USERS = {
   plain: { sluice: 'open sesame' },
   scram: { sluice: 'open-sesame', 'sluice-2': 'open-barley' },
@@ -32,18 +32,18 @@ export const USERS = {
 const SECURITY = 'org.apache.kafka.common.security';
 const TRUST_STORE = 'listener.name.certificate.ssl.truststore.location';
 
-/** A broker of its own, which clients reach over TLS on a listener for each way, and a test without TLS. */
+/** A broker of the test's own. Clients reach it over TLS, on a listener for each way; the test needs no TLS. */
 export class GuardedKafka {
   readonly kafka: OwnKafka;
   /** Has signed the broker's certificate. */
   readonly authority: Authority;
-  /** The broker takes its tokens that are for `kafka`, and those of issuers that share its keys. */
+  /** The broker takes this issuer's tokens for `kafka`, and those of issuers that share its keys. */
   readonly issuer: TokenIssuer;
   readonly #admin: Admin;
   readonly #producer: Producer;
   readonly #relays: Readonly<Record<Way, TcpRelay>>;
   readonly #folder: string;
-  /** Whose certificates clients may show, with the PEM of each. */
+  /** The authorities whose certificates clients may show, each with its PEM. */
   readonly #trusted = new Map<Authority, string>();
   #changes = Promise.resolve();
 
@@ -62,7 +62,7 @@ export class GuardedKafka {
     this.#folder = folder;
   }
 
-  /** @param settings of the broker, beside those of its listeners */
+  /** @param settings of the broker, besides those of its listeners */
   static async start(scope: Scope, settings: Readonly<Record<string, number>> = {}): Promise<GuardedKafka> {
     const folder = await temporaryFolder(scope);
     const [authority, issuer] = [await Authority.create(scope), await TokenIssuer.start(scope)];
@@ -111,18 +111,18 @@ export class GuardedKafka {
     return `localhost:${this.#relays[way].port}`;
   }
 
-  /** Ends all connections of clients that came this way: they come again, and say anew who they are. */
+  /** Ends all connections of clients that use this way: they connect and authenticate again. */
   cut(way: Way): void {
     this.#relays[way].cut();
   }
 
-  /** Resolves once the broker lets in clients with certificates of one authority, and none with those of the other. */
+  /** Resolves when the broker admits clients with certificates of the one authority, and not those of the other. */
   async trust(authority: Authority, inPlaceOf?: Authority): Promise<void> {
     this.#changes = this.#changes.then(() => this.#trust(authority, inPlaceOf));
     await this.#changes;
   }
 
-  /** Topics for a test, and gateways that consume them. */
+  /** Makes topics for a test, and gateways that consume them. */
   async access(t: TestContext, way: Way, client: Settings): Promise<KafkaAccess> {
     const [topic, deadLetters] = [`items-${randomUUID()}`, `dead-${randomUUID()}`];
     await createTopics(this.#admin, [{ topic }, { topic: deadLetters }]);
@@ -143,7 +143,7 @@ export class GuardedKafka {
         return async (n, ...others) => {
           const values = [`{"id":1,"n":${n}}`, ...others];
           await this.#producer.send({ topic, messages: values.map((value) => ({ value })) });
-          // One whose connection was cut may come again.
+          // A gateway whose connection was cut may consume an event again.
           while (!numbersOf(received).includes(n)) await received.until(received.results.length + 1);
           return numbersOf(received);
         };
@@ -181,17 +181,17 @@ export class GuardedKafka {
 }
 
 export interface KafkaAccess {
-  /** Settings of a gateway, all but who it is to the broker. */
+  /** The gateway's settings, except for those by which it authenticates. */
   readonly settings: Settings;
-  /** @param settings who it is to the broker */
+  /** @param settings by which the gateway authenticates */
   gateway(settings: Settings): Promise<GatewayProcess>;
   /**
-   * Subscribes, once the gateway is ready.
+   * Subscribes when the gateway is ready.
    *
-   * @returns what sends an event and further values, not by one of the three ways, waits for the event, and returns all that came
+   * @returns sends an event and further values past the three ways, waits for the event, and returns all numbers so far
    */
   delivery(gateway: GatewayProcess): Promise<(n: number, ...others: readonly string[]) => Promise<number[]>>;
-  /** Waits until so many dead letters have been written: one whose connection was cut may be written again. */
+  /** Waits for `count` dead letters: a gateway whose connection was cut may write a letter again. */
   untilLetters(count: number): Promise<void>;
 }
 
@@ -205,7 +205,7 @@ const passwordListener: Settings = {
   'listener.name.password.scram-sha-512.sasl.jaas.config': `${SECURITY}.scram.ScramLoginModule required;`,
 };
 
-/** Brokers end each connection of this listener whose token has expired and that has not authenticated again. */
+/** The broker ends each connection to this listener whose token has expired, unless it has authenticated again. */
 const tokenListener = ({ keysUrl }: TokenIssuer): Settings => ({
   'listener.name.token.sasl.enabled.mechanisms': 'OAUTHBEARER',
   'listener.name.token.oauthbearer.connections.max.reauth.ms': '3600000',

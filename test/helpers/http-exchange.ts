@@ -8,19 +8,19 @@ interface Place {
   readonly isSecure: boolean;
 }
 
-/** What a client hears of a response as it comes. */
+/** Gets a response while it comes. */
 export interface Heard {
   head(status: number): void;
   data(text: string): void;
-  /** All has come, or the connection is lost. */
+  /** The response is complete, or the connection is lost. */
   closed(): void;
 }
 
-/** A response while it comes. */
+/** The client's side of a response that is coming. */
 export interface Exchange {
-  /** The client wants no more; in HTTP/2 its connection stays. */
+  /** Ends the response; in HTTP/2 the connection stays. */
   cancel(): void;
-  /** The connection is gone. */
+  /** Breaks the connection. */
   destroy(): void;
   pause(): void;
   resume(): void;
@@ -28,10 +28,10 @@ export interface Exchange {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The window of browsers: the server keeps what goes beyond, where TCP would take it. */
+/** The window of browsers: bytes beyond it stay at the server, while TCP would take them. */
 const WINDOW = { initialWindowSize: 6_291_456 };
 
-/** Sends a POST to `/graphql`: over HTTP/2 where the gateway speaks TLS. */
+/** Sends a POST to `/graphql`: over HTTP/2 if the gateway speaks TLS. */
 export function exchange(gateway: Place, headers: Headers, body: string, heard: Heard): Exchange {
   return gateway.isSecure
     ? overHttp2(gateway, headers, body, heard)

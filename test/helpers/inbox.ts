@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 
-/** What a listener of a channel has been given. */
+/** The messages that a listener of a channel has got. */
 export class Inbox {
   readonly messages: string[] = [];
   readonly #arrivals = new EventEmitter();
@@ -10,7 +10,7 @@ export class Inbox {
     this.#arrivals.emit('message');
   };
 
-  /** Waits until there are so many. */
+  /** Waits until there are `count` messages. */
   async until(count: number): Promise<readonly string[]> {
     while (this.messages.length < count) await once(this.#arrivals, 'message');
     return this.messages;

@@ -5,11 +5,11 @@ import { kafkaBrokers } from './services.ts';
 
 const DISCONNECT_MS = 5_000;
 
-/** A client of the run's Kafka. What fails is told by what it is asked for; it logs nothing. Needs 'kafka'. */
+/** A client of the run's Kafka, which logs nothing: callers get its errors. Needs 'kafka'. */
 export const kafkaClient = (): Kafka =>
   new Kafka({ brokers: kafkaBrokers().split(','), logLevel: logLevel.NOTHING });
 
-/** Disconnects with its scope. kafkajs may wait for ever where the broker has ended in the same moment. */
+/** Disconnects with its scope. kafkajs may wait for ever if the broker has ended in the same moment. */
 export function disconnectAfter(scope: Scope, client: { disconnect: () => Promise<void> }): void {
   scope.after(async () => {
     const done = new AbortController();

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { spawnFor } from './child-process.ts';
 import { kafkaBrokers } from './services.ts';
 
-/** No key: kcat spreads such messages over the partitions. */
+/** A message without a key may go to any partition. */
 export interface Line {
   readonly key?: string;
   readonly value: string;
@@ -11,14 +11,14 @@ export interface Line {
 
 const KEY_END = '\t';
 
-/** A missing topic is an error at once, rather than after half a minute. */
+/** Makes a missing topic an error at once, and not after half a minute. */
 const NO_WAIT = 'topic.metadata.propagation.max.ms=0';
 
 /**
- * Produces one message a line, in order, keys on the partitions where Java's and kafkajs's producers put them.
- * Keys without tab, values without newline; a value may be empty if there is a key. Needs 'kafka' and 'kcat'.
+ * Produces one message a line, in order; keys go to the same partitions as with Java's and kafkajs's producers.
+ * Keys must not have tabs, nor values newlines; a value may be empty if there is a key. Needs 'kafka' and 'kcat'.
  *
- * @returns when Kafka has acknowledged all of them
+ * @returns when Kafka has acknowledged all messages
  */
 export async function kcat(
   t: TestContext,
@@ -33,7 +33,7 @@ export async function kcat(
   const child = spawnFor(t, 'kcat', ['-b', brokers, '-P', '-t', topic, '-K', KEY_END, ...options]);
   let complaints = '';
   child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
-  // It may end before it has read everything; its exit code tells.
+  // kcat may end before it has read all of its input; the exit code tells so.
   child.stdin.on('error', () => {});
   const closed = once(child, 'close');
   for (const { key, value } of lines) {
@@ -45,6 +45,6 @@ export async function kcat(
   throw new Error(`Expected kcat to produce to ${topic}, but it ended with ${code}: ${complaints}`);
 }
 
-/** Events of `itemSchema` with these numbers. @param idOf each, which is its key too */
+/** Events of `itemSchema` with these numbers. @param idOf returns an event's id, which is its key too */
 export const itemLines = (numbers: readonly number[], idOf: (n: number) => unknown = () => 1): Line[] =>
   numbers.map((n) => ({ key: String(idOf(n)), value: JSON.stringify({ id: idOf(n), n }) }));

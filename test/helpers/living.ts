@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 
-/** Objects of which it is to be seen whether they are still in memory. */
+/** Objects, to check whether they are still in memory. */
 export class Living {
   readonly #refs: WeakRef<object>[] = [];
 
@@ -9,7 +9,7 @@ export class Living {
     for (const object of objects) this.#refs.push(new WeakRef(object));
   }
 
-  /** How many are. Collects garbage first. */
+  /** Returns how many objects are still in memory, after a collection of garbage. */
   async count(): Promise<number> {
     const { gc } = globalThis;
     assert.ok(gc, 'expected node --expose-gc');

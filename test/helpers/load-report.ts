@@ -14,18 +14,18 @@ const PHASES: readonly Phase[] = (
   ] as const
 ).map(([name, from, to]) => ({ name, from: from * 1_000, to: to * 1_000 }));
 
-/** How a server does; the rest follows. */
+/** The figures of a server, from which all others follow. */
 const SLUICE = {
   target: 'sluice',
   heapPerSocket: 5_000,
   residentPerSocket: 11_000,
   microsSingle: 8,
   microsFlood: 2,
-  /** deliveries a second in the flood */
+  /** Deliveries a second in the flood. */
   throughput: 320_000,
   promises: 0.002,
   executions: 1 as number | null,
-  /** of resident memory, in the flood */
+  /** Growth of resident memory in the flood. */
   growth: 30 * MB,
   delay: 12,
 };
@@ -61,7 +61,7 @@ const LOAD: Load = {
   graph: 'flat',
 };
 
-/** A report like those of `yarn loadtest run --against stock`: the same for the same arguments, with samples that waver as real ones do. */
+/** A report like those of `yarn loadtest run --against stock`, always the same for a load, with wavering samples. */
 export function loadReport(load: Partial<Load> = {}): Report {
   const whole = { ...LOAD, ...load };
   return {
@@ -119,7 +119,7 @@ function runOf(server: Server, load: Load): Run {
   };
 }
 
-/** @param times how many times the server's delay each of them is */
+/** @param times multiples of the server's delay: p50, p90, p99 and the maximum */
 function quantiles({ delay }: Server, count: number, times: readonly [number, number, number, number]) {
   const [p50, p90, p99, max] = times;
   return { count, p50: p50 * delay, p90: p90 * delay, p99: p99 * delay, max: max * delay };
@@ -158,7 +158,7 @@ function phaseAt(at: number): PhaseName {
   return PHASES.find(({ from, to }) => at >= from && at < to)?.name ?? 'flood';
 }
 
-/** Numbers between two bounds that look random and are the same each time (a linear congruential generator). */
+/** Numbers between two bounds that look random, always the same ones for a seed (linear congruential generator). */
 function wavering(seed: number): (least: number, most: number) => number {
   let state = seed;
   return (least, most) => {

@@ -9,7 +9,7 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** Runs `yarn loadtest <args>` to its end, without what its script installs or starts. */
+/** Runs `yarn loadtest <args>` to its end, without the script that installs packages and starts services. */
 export function loadtest(...args: readonly string[]): Promise<Ending> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [CLI, ...args], (error, stdout, stderr) => {

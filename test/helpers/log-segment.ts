@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The place of the length in a record batch's header: behind the base offset. It counts all that follows it. */
+/** The position of the length in a record batch's header, after the base offset. It counts all bytes after it. */
 const LENGTH_AT = 8;
 const HEAD_BYTES = 12;
 
 /**
- * Changes one byte of a record batch on a broker's disk, which serves it without a look: its checksum is wrong then.
- * Called twice, it mends what it has damaged.
+ * Changes one byte of a record batch on a broker's disk, so that its checksum is wrong; the broker serves it unchecked.
+ * A second call repairs the batch.
  *
  * @param folder of the partition
  * @param index of the batch, from 0

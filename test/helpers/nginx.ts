@@ -10,13 +10,13 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const TEMPLATE = path.join(import.meta.dirname, '../../../deploy/nginx/nginx.conf.template');
 
-/** nginx in front of gateways that come and go. */
+/** nginx in front of gateways that are added and removed. */
 export interface Nginx {
   /** `host:port` */
   readonly address: string;
   /**
-   * From soon on, only gateways on these ports get connections. Open ones stay: their old nginx process goes on with
-   * them.
+   * Soon after, only gateways on these ports get new connections. Open connections stay: the old nginx process keeps
+   * serving them.
    */
   use(ports: readonly number[]): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startNginx(scope: Scope, ports: readonly number[]): Promis
   };
   await configure(ports);
   const args = ['-p', folder, '-c', config, '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`];
-  // SIGKILL would leave its own processes behind.
+  // SIGKILL would leave nginx's worker processes behind.
   const child = spawnFor(scope, deployTool('nginx'), args, { killSignal: 'SIGTERM' });
   let output = '';
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -9,11 +9,11 @@ export const range = (from: number, to: number): number[] =>
 
 export const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((one, other) => one - other);
 
-/** @returns the quantile of numbers; 0 of none */
+/** @returns a quantile of the numbers; 0 if there are none */
 export const quantile = (numbers: readonly number[], share: number): number =>
   sorted(numbers)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))] ?? 0;
 
-/** Demands that each is larger than the one before, or the same. */
+/** Asserts that no number is smaller than the one before it. */
 export function expectInOrder(numbers: readonly number[], told: string): void {
   assert.deepEqual(numbers, sorted(numbers), `${told}: in order`);
 }

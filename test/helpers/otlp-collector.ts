@@ -9,7 +9,7 @@ interface Attribute {
   readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
 }
 
-/** A span as OTLP's JSON has it. */
+/** A span in OTLP's JSON. */
 interface SentSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -30,13 +30,13 @@ interface Sent {
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** A span as it has been received. */
+/** A span in the form that tests compare. */
 export interface ReceivedSpan extends Omit<SentSpan, 'attributes'> {
   readonly attributes: Attributes;
   readonly resource: Attributes;
 }
 
-/** Receives spans over OTLP/HTTP as JSON, as a collector would. */
+/** Receives spans over OTLP/HTTP as JSON, like a collector. */
 export class OtlpCollector {
   readonly spans: ReceivedSpan[] = [];
   readonly url: string;
@@ -56,7 +56,7 @@ export class OtlpCollector {
     return collector;
   }
 
-  /** What a gateway is set to that exports to this collector, without waiting for more spans. */
+  /** The settings of a gateway that exports to this collector, without waiting for more spans. */
   get settings(): Record<string, string> {
     return {
       OTEL_EXPORTER_OTLP_ENDPOINT: this.url,
@@ -65,7 +65,7 @@ export class OtlpCollector {
     };
   }
 
-  /** Waits until so many spans of a trace are here. */
+  /** Waits until there are `count` spans of a trace. */
   async until(count: number, traceId?: string): Promise<readonly ReceivedSpan[]> {
     const of = () => this.spans.filter((span) => traceId === undefined || span.traceId === traceId);
     await eventually(() =>
@@ -84,7 +84,7 @@ export class OtlpCollector {
   }
 }
 
-/** Names of spans, each below its parent and indented by it; spans below none of them, in the order of their names, first. */
+/** Returns the names of spans, indented below their parents' names; spans are sorted by name. */
 export function treeOf(spans: readonly ReceivedSpan[]): string[] {
   const ids = new Set(spans.map(({ spanId }) => spanId));
   const lines = (parent: ReceivedSpan | undefined, depth: number): string[] =>

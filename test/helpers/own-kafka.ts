@@ -11,38 +11,38 @@ import type { Scope } from './scope.ts';
 import { kafkaJars } from './services.ts';
 
 export interface Listener {
-  /** Under which the broker's settings are those of this listener alone. */
+  /** The prefix of this listener's settings. */
   readonly name: string;
   readonly protocol: 'SSL' | 'SASL_SSL';
   readonly port: number;
-  /** The port that clients are told. */
+  /** The port that the broker tells clients. */
   readonly advertised: number;
 }
 
 interface BrokerOptions {
-  /** Options of its virtual machine. */
+  /** Options of the Java virtual machine. */
   readonly java?: readonly string[];
-  /** Options of the command that makes its data folder. */
+  /** Options of the command that makes the data folder. */
   readonly format?: readonly string[];
 }
 
 export interface OwnKafka {
   readonly brokers: string;
-  /** Connected to it without TLS and password. */
+  /** A client without TLS and password. */
   readonly client: Kafka;
-  /** Holds a folder for each partition: `<topic>-<partition>`. */
+  /** The folder that holds a folder for each partition: `<topic>-<partition>`. */
   readonly logFolder: string;
-  /** Its `controller.quorum.voters`, by which further brokers join it. */
+  /** The broker's `controller.quorum.voters`, by which further brokers join it. */
   readonly voters: string;
-  /** Kills the broker, and starts it on the same data. Resolves once it answers. */
+  /** Kills the broker, and starts it on the same data. Resolves when it answers. */
   readonly restart: () => Promise<void>;
   readonly kill: () => Promise<void>;
 }
 
 /**
- * A broker of the test's own, with a plain listener beside those given. Needs 'kafka-jars'.
+ * A broker of the test's own, with a plain listener besides the given ones. Needs 'kafka-jars'.
  *
- * @param folder for its configuration and data
+ * @param folder for configuration and data
  * @param settings added to `server.properties`
  */
 export async function startOwnKafka(
@@ -72,7 +72,7 @@ export async function startOwnKafka(
     'transaction.state.log.replication.factor': 1,
     'transaction.state.log.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
-    // A broker that was killed may register again once its former session is over.
+    // A killed broker may register again only when its former session is over.
     'broker.heartbeat.interval.ms': 500,
     'broker.session.timeout.ms': 3_000,
     ...settings,
@@ -89,10 +89,10 @@ const common = (voters: string, logFolder: string) => ({
 });
 
 /**
- * Another broker, which joins one that `startOwnKafka` has started.
+ * A second broker, which joins one that `startOwnKafka` has started.
  *
- * @param folder for its configuration and data
- * @param advertised the port that clients are told
+ * @param folder for configuration and data
+ * @param ports `advertised`: the port that the broker tells clients
  */
 export function startFollower(
   scope: Scope,
@@ -114,10 +114,10 @@ export function startFollower(
 }
 
 /**
- * A broker with these settings and no others. Needs 'kafka-jars'.
+ * A broker with only these settings. Needs 'kafka-jars'.
  *
- * @param folder for its configuration; where data goes the settings say
- * @param brokers where it is waited for, without TLS and password
+ * @param folder for the configuration; the settings name the data folder
+ * @param brokers the address at which the broker is awaited, without TLS and password
  */
 export async function startBroker(
   scope: Scope,
@@ -135,7 +135,7 @@ export async function startBroker(
   await promisify(execFile)('java', [...java, ...format, ...formatting]);
   const start = () => {
     const child = spawnFor(scope, 'java', [...java, 'kafka.Kafka', file], { cwd: folder });
-    // It logs to either, and stands still once a pipe is full.
+    // The broker logs to both, and would stand still if a pipe were full.
     child.stdout.resume();
     child.stderr.resume();
     return child;
@@ -145,12 +145,12 @@ export async function startBroker(
   const admin = client.admin();
   await eventually(() => admin.connect());
   disconnectAfter(scope, admin);
-  // Kafka makes its topic of offsets for the first group; until that is loaded, members wait in vain.
+  // Kafka makes its topic of offsets for the first group; members wait in vain until it is loaded.
   await eventually(() => admin.fetchOffsets({ groupId: 'first' }));
   const restart = async () => {
     await ended(broker, 'SIGKILL');
     broker = start();
-    // One of its own, since kafkajs does not connect again without retries.
+    // A new client each time, since kafkajs does not connect again without retries.
     await eventually(async () => {
       const probe = client.admin();
       await probe.connect();

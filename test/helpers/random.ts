@@ -6,14 +6,14 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A sequence of its own for each use, so that one use that draws more or less does not change the others. */
+  /** Each use has its own sequence, so that it stays the same when another use draws more or fewer numbers. */
   static of(seed: number, use: string): Random {
     let hash = 2_166_136_261 ^ seed;
     for (let index = 0; index < use.length; index += 1) {
       hash = Math.imul(hash ^ use.charCodeAt(index), 16_777_619);
     }
     const random = new Random(hash);
-    // Neighbouring seeds would begin with similar numbers.
+    // The first numbers of neighbouring seeds would be similar.
     for (let skipped = 0; skipped < 3; skipped += 1) random.next();
     return random;
   }

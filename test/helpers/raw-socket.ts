@@ -9,7 +9,7 @@ export interface ServerMessage {
   readonly payload?: unknown;
 }
 
-/** A WebSocket that sends what a test tells it to, good or bad, and keeps what comes back. */
+/** A WebSocket that sends any message that a test tells it to, good or bad, and keeps the answers. */
 export class RawSocket {
   readonly webSocket: WebSocket;
   readonly messages: ServerMessage[] = [];
@@ -51,9 +51,9 @@ export class RawSocket {
   }
 
   /**
-   * The first message that fits, past or to come.
+   * Resolves with the first message that fits, past or to come.
    *
-   * @throws if the socket closes before, or nothing comes for as long as a busy machine may take
+   * @throws if the socket closes before, or no such message comes in the time that a busy machine may take
    */
   async until(fits: (message: ServerMessage) => boolean): Promise<ServerMessage> {
     const last = () => `the last message was ${JSON.stringify(this.messages.at(-1) ?? null).slice(0, 500)}`;
@@ -68,7 +68,7 @@ export class RawSocket {
     );
   }
 
-  /** Sends a ping and waits for the pong: the gateway has handled all messages sent before by then. */
+  /** Sends a ping and waits for the pong: then the gateway has handled all earlier messages. */
   async roundTrip(): Promise<void> {
     const mark = Math.random();
     this.send({ type: 'ping', payload: { mark } });

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { Tracing } from '../../src/tracing/tracing.ts';
 
-/** What is traced, and the spans that have ended since, in the order in which they have. */
+/** Traces, and the spans that have ended, in the order in which they ended. */
 export function recordedSpans(sampler?: Sampler) {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({
@@ -17,7 +17,7 @@ export function recordedSpans(sampler?: Sampler) {
   return {
     tracing: new Tracing(provider.getTracer('test')),
     ended: (): readonly ReadableSpan[] => exporter.getFinishedSpans(),
-    /** Each as its name, and that of the ended span that it is below. */
+    /** Each span as its name, with the name of its parent if that has ended. */
     names: (): readonly string[] => {
       const spans = exporter.getFinishedSpans();
       const nameOf = (id: string | undefined) =>

@@ -3,7 +3,7 @@ import { startCluster } from './redis-cluster.ts';
 import { startSentinels } from './redis-sentinel.ts';
 import type { Scope } from './scope.ts';
 
-/** What `scripts/services` starts by these names. Each prints the settings of a gateway, and says what runs where. */
+/** The topologies that `scripts/services` starts by name. Each prints a gateway's settings and its own servers. */
 const TOPOLOGIES: Record<string, (scope: Scope) => Promise<{ settings: string; runs: string }>> = {
   async 'redis-cluster'(scope) {
     const { nodes } = await startCluster(scope, { replicas: 1 });
@@ -21,7 +21,7 @@ const TOPOLOGIES: Record<string, (scope: Scope) => Promise<{ settings: string; r
   },
 };
 
-/** Runs until it is interrupted. */
+/** Runs until the process is interrupted. */
 const start = TOPOLOGIES[process.argv[2] ?? ''];
 if (start === undefined) {
   throw new Error(`expected one of ${Object.keys(TOPOLOGIES).join(', ')}, got ${process.argv[2]}`);

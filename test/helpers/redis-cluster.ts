@@ -9,27 +9,27 @@ import { redisAdmin, startRedis, type RedisServer } from './redis.ts';
 import type { Scope } from './scope.ts';
 
 export interface RedisCluster {
-  /** `host:port` of the nodes that were masters at the beginning. */
+  /** `host:port` of the nodes that were masters at the start. */
   readonly nodes: readonly string[];
   readonly masters: readonly RedisServer[];
-  /** A connection to each node that was a master at the beginning. */
+  /** A connection to each node that was a master at the start. */
   readonly clients: readonly Redis[];
-  /** The master that serves the slot of this word, by a node that is not `apart`. */
+  /** Returns the master of the word's slot, as a node other than `apart` tells. */
   masterOf(word: string, apart?: RedisServer): Promise<RedisServer>;
-  /** Resolves when another node is the master of the slot of this word. */
+  /** Resolves when another node is the master of the word's slot. */
   replaced(word: string, former: RedisServer): Promise<RedisServer>;
-  /** Has a replica of the master of the slot of this word take its place. */
+  /** Makes a replica take the place of the master of the word's slot. */
   failover(word: string): Promise<unknown>;
-  /** Moves the slot of this word, with its keys, to another master. Resolves when both know. */
+  /** Moves the word's slot, with its keys, to another master. Resolves when both know. */
   move(word: string): Promise<void>;
 }
 
-/** `redis-cli` makes no cluster of fewer masters: they can't elect another one in place of one that fails. */
+/** `redis-cli` makes no cluster of fewer masters, which could not elect a new master when one fails. */
 const LEAST_TO_ELECT = 3;
 
 const SLOTS = 16_384;
 
-/** A master that does not answer for so long is replaced. */
+/** A master that does not answer for this time is replaced. */
 const NODE_TIMEOUT_MS = 1_500;
 
 type Slots = readonly (readonly [
@@ -44,7 +44,7 @@ type RoleReply = readonly [
   replicas: readonly (readonly [host: string, port: string])[],
 ];
 
-/** A cluster of the test's own, with as many replicas of each master: see `startRedis`. Needs 'redis-server'. */
+/** A cluster of the test's own, with replicas of each master; servers as in `startRedis`. Needs 'redis-server'. */
 export async function startCluster(
   scope: Scope,
   { masters = 3, replicas = 0, keeps = false } = {},
@@ -79,7 +79,7 @@ export async function startCluster(
     assert.ok(found, `expected a master of slot ${slot}, got ${JSON.stringify(slots)}`);
     return found;
   };
-  /** Moves of slots are one at a time: two masters that MIGRATE keys to each other both block until they time out. */
+  /** Slots move one at a time: two masters that MIGRATE keys to each other both block until they time out. */
   let moved: Promise<void> = Promise.resolve();
   return {
     nodes: addresses.slice(0, masters),
@@ -122,7 +122,7 @@ async function startNode(scope: Scope, keeps: boolean): Promise<RedisServer> {
   return startRedis(scope, { keeps, args: ['--cluster-enabled', 'yes', '--cluster-port', port, ...timeout] });
 }
 
-/** Makes a cluster of masters that have equal shares of the slots. */
+/** Makes a cluster of masters with equal shares of the slots. */
 async function meet(clients: readonly Redis[], servers: readonly RedisServer[]): Promise<void> {
   const [first] = clients;
   assert.ok(first);
@@ -151,7 +151,7 @@ async function moveSlot(slot: number, from: Redis, to: Redis, port: number, all:
     await from.call('MIGRATE', '127.0.0.1', port, '', 0, 5_000, 'REPLACE', 'KEYS', ...keys);
   }
   for (const node of [to, from, ...all]) {
-    // Replicas learn of it from their masters.
+    // Replicas refuse the command, and learn of the move from their masters.
     await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', target ?? '').catch(() => undefined);
   }
 }

@@ -14,11 +14,11 @@ export interface SentinelTrio {
   readonly sentinels: readonly string[];
   /** The name of the master. */
   readonly name: string;
-  /** The server that Sentinel names at present. */
+  /** Returns the server that the Sentinels name now. */
   master(): Promise<RedisServer>;
-  /** Has another one take the place of the master, which lives on as a replica. */
+  /** Makes a replica take the place of the master, which becomes a replica. */
   failover(): Promise<unknown>;
-  /** Resolves when Sentinel names another master than this one. */
+  /** Resolves when the Sentinels name another master. */
   replaced(former: RedisServer): Promise<RedisServer>;
 }
 
@@ -26,10 +26,10 @@ export const NAME = 'mymaster';
 const REPLICAS = 2;
 const SENTINELS = 3;
 
-/** A master that does not answer for so long is down. */
+/** The Sentinels take a master that does not answer for this time as down. */
 const DOWN_AFTER_MS = 1_000;
 
-/** A master, two replicas and three Sentinels of the test's own: see `startRedis`. Needs 'redis-server'. */
+/** A master, two replicas and three Sentinels of the test's own, as in `startRedis`. Needs 'redis-server'. */
 export async function startSentinels(scope: Scope, { keeps = false } = {}): Promise<SentinelTrio> {
   const first = await startRedis(scope, { keeps });
   const replicaOf = ['--replicaof', '127.0.0.1', String(first.port)];
@@ -65,10 +65,10 @@ export async function startSentinels(scope: Scope, { keeps = false } = {}): Prom
 /**
  * A Sentinel of a master on this machine.
  *
- * @param quorum how many Sentinels must find the master down
- * @param listening lines of its configuration that say how it listens on a port
- * @param epoch of the last failover that it knows of
- * @returns that port
+ * @param quorum the number of Sentinels that must find the master down
+ * @param listening lines of the configuration that say how the Sentinel listens on a port
+ * @param epoch of the last failover that the Sentinel knows of
+ * @returns the Sentinel's port
  */
 export async function startSentinel(
   scope: Scope,
@@ -100,7 +100,7 @@ function sentinelClient(scope: Scope, port: number): Redis {
   return client;
 }
 
-/** Only then can the Sentinels replace the master. */
+/** Asserts that a Sentinel knows all servers: only then can the Sentinels replace the master. */
 async function knowsAll(client: Redis): Promise<void> {
   const master = fieldsOf(await client.call('SENTINEL', 'master', NAME));
   assert.equal(master.get('num-slaves'), String(REPLICAS));
@@ -109,7 +109,7 @@ async function knowsAll(client: Redis): Promise<void> {
   for (const replica of replicas) assert.equal(fieldsOf(replica).get('master-link-status'), 'ok');
 }
 
-/** What all of them name. */
+/** Returns the master's port when all Sentinels name the same one. */
 async function portOfMaster(clients: readonly Redis[]): Promise<number> {
   return eventually(async () => {
     const named = await Promise.all(
@@ -124,7 +124,7 @@ async function portOfMaster(clients: readonly Redis[]): Promise<number> {
   });
 }
 
-/** @param reply names and values in turns */
+/** @param reply alternates names and values */
 function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
   const list = reply as readonly string[];
   const pairs = list.flatMap((name, index) =>

@@ -5,7 +5,7 @@ import type { Scope } from './scope.ts';
 export interface RedisTls {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** Default: the certificate is its own. */
+  /** Default: the certificate is its own authority. */
   readonly caFile?: string;
   /** Clients must show a certificate. Default: no. */
   readonly asksClients?: boolean;
@@ -20,9 +20,9 @@ export const tlsSettings = ({ certificateFile, keyFile, caFile, asksClients }: R
 });
 
 /**
- * A server of the test's own that speaks TLS only. It may not listen yet. Needs 'redis-server'.
+ * A server of the test's own that speaks only TLS. It may not listen yet. Needs 'redis-server'.
  *
- * @param args further ones
+ * @param args further arguments
  * @returns its port
  */
 export async function startTlsRedis(

@@ -8,19 +8,19 @@ import { temporaryFolder } from './temporary-folder.ts';
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Resolves when the process is gone. It forgets everything, unless it keeps it. */
+  /** Resolves when the process has ended. Its data are gone, unless the server keeps them. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Sends a signal that it does not end by. */
+  /** Sends a signal that does not end the process. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  /** Resolves when it accepts connections, on the same port as before. */
+  /** Resolves when the server accepts connections, on the same port as before. */
   start(): Promise<void>;
 }
 
 /**
- * A server of the test's own, to be stopped without disturbing other tests. Needs 'redis-server'.
+ * A server of the test's own, which can be stopped without disturbing other tests. Needs 'redis-server'.
  *
- * @param keeps writes all down, and has it when it starts again
- * @param args further ones
+ * @param keeps writes all data to disk, and has them when the server starts again
+ * @param args further arguments
  */
 export async function startRedis(
   scope: Scope,
@@ -28,7 +28,7 @@ export async function startRedis(
 ): Promise<RedisServer> {
   const port = await freePort();
   const kept = keeps ? await temporaryFolder(scope) : undefined;
-  // A replica writes down what its master sends, wherever it runs.
+  // Without `keeps`, each start gets an empty folder: a replica writes its master's data to disk.
   const launch = async () => launchIn(scope, kept ?? (await temporaryFolder(scope)), port, keeps, args);
   let child = await launch();
   return {
@@ -42,7 +42,7 @@ export async function startRedis(
   };
 }
 
-/** A connection of the test's own, which does not mind if the server is stopped. */
+/** A connection of the test's own, which ignores errors, so that the server can be stopped. */
 export async function redisAdmin(t: Scope, { url }: Pick<RedisServer, 'url'>): Promise<Redis> {
   const client = new Redis(url);
   client.on('error', () => undefined);
@@ -59,9 +59,9 @@ async function launchIn(
   further: readonly string[],
 ): Promise<ReturnType<typeof spawnFor>> {
   const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder];
-  // Written down before it is acknowledged: else a slow disk makes Redis lose some seconds.
+  // Writes go to disk before they are acknowledged: otherwise Redis could lose some seconds with a slow disk.
   args.push('--save', '', '--appendonly', keeps ? 'yes' : 'no', '--appendfsync', 'always');
-  // A replica has its data at once, and not after 5 s in which others might ask for it too.
+  // A replica gets its data at once, and not after 5 s in which further replicas might ask for it.
   args.push('--repl-diskless-sync-delay', '0', ...further);
   const child = spawnFor(scope, 'redis-server', args);
   const exit = once(child, 'exit').then(([code]) => {

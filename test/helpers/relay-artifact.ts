@@ -1,4 +1,4 @@
-/** What babel-plugin-relay replaces. */
+/** The tag that babel-plugin-relay replaces. */
 const TAG = /graphql`(\s*subscription (\w+)[^`]*)`/;
 
 const linked = (name: string, concreteType: string, args: object[] | null, selections: object[]) => ({
@@ -24,8 +24,8 @@ const SELECTIONS = [
 ];
 
 /**
- * @returns the program with what relay-compiler generates for a subscription to bids in place of its tag; a program without
- *   a tag as it is
+ * @returns the program, with relay-compiler's output for a subscription to bids in place of its tag; a program without
+ *   a tag is not changed
  */
 export function compiledForRelay(program: string): string {
   return program.replace(TAG, (_tag, text: string, name: string) => JSON.stringify(artifact(name, text)));

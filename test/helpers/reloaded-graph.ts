@@ -23,12 +23,12 @@ export class ReloadedGraph {
     for (const [name, text] of Object.entries(files)) await writeFile(path.join(this.folder, name), text);
   }
 
-  /** Has the gateway reload, and waits until it has said that the graph is in force. */
+  /** Makes the gateway reload, and waits until it logs that the graph is in force. */
   async reload(gateway: GatewayProcess, files: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#signal(gateway, files, DONE);
   }
 
-  /** Has the gateway reload, and waits until it has said that it refuses the graph. */
+  /** Makes the gateway reload, and waits until it logs that it refuses the graph. */
   async reloadInVain(gateway: GatewayProcess, files: Readonly<Record<string, string>>): Promise<void> {
     await this.#signal(gateway, files, REFUSED);
   }

@@ -25,14 +25,14 @@ export async function subscribeWith(
   return socket;
 }
 
-/** One subscription that goes on over any number of sockets, each of which resumes where the one before has ended. */
+/** One subscription over any number of sockets, each of which resumes where the one before has ended. */
 export class ResumingClient {
   readonly query: string;
   readonly variables: Record<string, unknown>;
   cursor: string | null = null;
   /** `recovered` of each greeting. */
   readonly greetings: boolean[] = [];
-  /** In the order in which they came. */
+  /** All results, in the order in which they came. */
   readonly results: Result[] = [];
   gaps = 0;
   socket: RawSocket | undefined;
@@ -45,7 +45,7 @@ export class ResumingClient {
     this.variables = variables;
   }
 
-  /** The values of one field of what the subscription has brought. */
+  /** Returns the values of one field of the results. */
   values(name: string): unknown[] {
     return this.results.map(({ data }) => {
       const [event] = Object.values(data ?? {});
@@ -53,7 +53,7 @@ export class ResumingClient {
     });
   }
 
-  /** Waits until the results are so. */
+  /** Waits until the results fulfil the condition. */
   async until(holds: (results: readonly Result[]) => boolean): Promise<void> {
     const last = () => JSON.stringify(this.results.at(-1) ?? null);
     await this.#changes.until(
@@ -62,7 +62,7 @@ export class ResumingClient {
     );
   }
 
-  /** Resolves when it has been greeted. @throws if the socket is closed before that */
+  /** Resolves when the subscription has been greeted. @throws if the socket is closed before */
   async connect(url: string, connectionParams: object = {}): Promise<void> {
     const { query, variables, cursor } = this;
     const socket = await subscribeWith(this.#t, url, { query, variables, resume: cursor }, connectionParams);
@@ -75,7 +75,7 @@ export class ResumingClient {
     await socket.until(({ payload }) => (payload as Result | undefined)?.extensions?.recovered !== undefined);
   }
 
-  /** What is on its way is lost, as with a network that fails. */
+  /** Breaks the connection. Messages on their way are lost, as in a network that fails. */
   cut(): void {
     this.socket?.webSocket.removeAllListeners('message');
     this.socket?.webSocket.terminate();

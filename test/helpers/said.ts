@@ -6,7 +6,7 @@ export interface Said {
   readonly key: string;
   /** 0 if the query does not ask for it. */
   readonly version: number;
-  /** How many events were left out before. */
+  /** The number of events that were left out before this one. */
   readonly skipped: number;
 }
 

@@ -1,13 +1,13 @@
 import { after } from 'node:test';
 
-/** What cleans up when it ends: a test, which its context stands for, or a file. */
+/** Runs cleanups when it ends. A test's context is a scope; so is a file. */
 export interface Scope {
   after(cleanup: () => unknown): void;
 }
 
 /**
- * The scope of a test file that calls this while it is loaded. What is cleaned up after its last test is so in the order
- * in which it came, as in a test.
+ * The scope of a test file, to be called while the file is loaded. After the file's last test, cleanups run in the
+ * order in which they were added, as in a test.
  */
 export function fileScope(): Scope {
   const cleanups: (() => unknown)[] = [];

@@ -1,6 +1,6 @@
 import type { Result } from '../../src/client/graphql-ws.ts';
 
-/** What a gateway sends of a subscription whose client opts in to resume, as a test says. */
+/** Sends a subscription, whose client opts in to resume, the messages that a test asks for. */
 export abstract class ScriptedOperation {
   abstract next(result: Result): void;
 
@@ -12,7 +12,7 @@ export abstract class ScriptedOperation {
     this.next({ data: { n }, ...(cursor !== undefined && { extensions: { cursor } }) });
   }
 
-  /** An event that stands for others. */
+  /** Sends an event that stands for skipped ones. */
   skip(skipped: number, n: number, cursor?: string): void {
     this.next({ data: { n }, extensions: { gap: { skipped }, ...(cursor !== undefined && { cursor }) } });
   }

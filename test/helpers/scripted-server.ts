@@ -12,7 +12,7 @@ interface Message {
   readonly payload?: Payload;
 }
 
-/** A server of graphql-transport-ws that does with operations what the test tells it to, and nothing else. */
+/** A server of graphql-transport-ws that answers operations only as the test tells it to. */
 export class ScriptedServer {
   readonly url: string;
   readonly #port: number;
@@ -28,13 +28,13 @@ export class ScriptedServer {
   }
 
   static async start(t: TestContext): Promise<ScriptedServer> {
-    // Others may not take it while the server is away.
+    // A free port is locked, so that no other process takes it while the server is away.
     const server = new ScriptedServer(await listen(await freePort()));
     t.after(() => server.stop());
     return server;
   }
 
-  /** Waits for the next operation that a client sends, again or for the first time. */
+  /** Waits for the next operation of a client, new or repeated. */
   async operation(): Promise<ServedOperation> {
     for (;;) {
       const operation = this.#operations.shift();
@@ -43,7 +43,7 @@ export class ScriptedServer {
     }
   }
 
-  /** All sockets are cut, and further ones refused. */
+  /** Cuts all sockets, and refuses further ones. */
   async stop(): Promise<void> {
     for (const socket of this.#server.clients) socket.terminate();
     if (this.#server.address() === null) return;
@@ -78,7 +78,7 @@ export class ScriptedServer {
 /** One operation on one socket. */
 class ServedOperation extends ScriptedOperation {
   readonly payload: Payload;
-  /** Resolves once the client has unsubscribed. */
+  /** Resolves when the client has unsubscribed. */
   readonly stopped: Promise<unknown>;
   readonly #stop = new EventEmitter();
   readonly #socket: WebSocket;
@@ -119,7 +119,7 @@ class ServedOperation extends ScriptedOperation {
     await pong;
   }
 
-  /** Closes its socket with that code; without one the socket is cut, and its client sees 1006. */
+  /** Closes the operation's socket with the code; without one, cuts the socket, and the client sees 1006. */
   cut(code?: number): void {
     if (code === undefined) this.#socket.terminate();
     else this.#socket.close(code);

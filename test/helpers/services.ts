@@ -1,8 +1,8 @@
 import test, { type TestContext } from 'node:test';
 
 /**
- * What `npm test` brings up and tells the tests through the environment: `KAFKA_BROKERS` and `REDIS_URL`, or
- * `KAFKA_UNAVAILABLE` and the like with the reason why it could not.
+ * The services that `npm test` starts. Tests learn of them through the environment: `KAFKA_BROKERS` and `REDIS_URL`, or
+ * `KAFKA_UNAVAILABLE` and so on with the reason why a service is missing.
  */
 
 type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node' | 'node-22';
@@ -13,7 +13,7 @@ type ClientTool = 'gql-python' | 'genqlient' | 'spring-client';
 export type Need =
   'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool | ClientTool;
 
-/** Services and tools come from `npm test` alone; programs are there unless it says otherwise. */
+/** Only `npm test` brings services and tools, by these variables; programs are there unless it says otherwise. */
 const VARIABLES: Partial<Record<Need, string>> = {
   kafka: 'KAFKA_BROKERS',
   'kafka-jars': 'KAFKA_JARS',
@@ -29,8 +29,8 @@ const VARIABLES: Partial<Record<Need, string>> = {
 };
 
 /**
- * A test that waits for a service in vain fails, and lets its cleanup run, before the whole file is killed. Nothing else
- * comes up to it, however busy the machine.
+ * A test that waits for a service in vain fails, and runs its cleanup, before the whole file is killed. No other test
+ * takes this long, even on a busy machine.
  */
 const TIMEOUT_MS = 600_000;
 
@@ -43,7 +43,7 @@ export function needs(...wanted: readonly Need[]): { skip: string | false; timeo
   return { skip: reasons.length > 0 && reasons.join(' '), timeout: TIMEOUT_MS };
 }
 
-/** @returns what registers tests that all need the same */
+/** @returns a function that registers tests with the same needs */
 export function testNeeding(
   ...wanted: readonly Need[]
 ): (title: string, run: (t: TestContext) => Promise<void>) => void {
@@ -56,7 +56,7 @@ export const kafkaBrokers = (): string => given('kafka');
 /** @returns a `redis://` or `rediss://` URL; throws unless the test says `needs('redis')` */
 export const redisUrl = (): string => given('redis');
 
-/** What pods that consume a topic together, and meet in Redis, are set to. For `needs('kafka', 'redis')`. */
+/** The settings of pods that consume a topic together over one Redis. For `needs('kafka', 'redis')`. */
 export function podSettings(topic: string, url = redisUrl()) {
   return {
     KAFKA_BROKERS: kafkaBrokers(),
@@ -69,10 +69,10 @@ export function podSettings(topic: string, url = redisUrl()) {
 /** @returns the folder with the broker's code; throws unless the test says `needs('kafka-jars')` */
 export const kafkaJars = (): string => given('kafka-jars');
 
-/** @returns the program's path; throws unless the test says that it needs it */
+/** @returns the program's path; throws unless the test says that it needs the program */
 export const deployTool = (tool: DeployTool): string => given(tool);
 
-/** @returns the path of its program, or of what it consists of; throws unless the test says that it needs it */
+/** @returns the path of the client's program or folder; throws unless the test says that it needs the client */
 export const clientTool = (tool: ClientTool): string => given(tool);
 
 function given(need: Need): string {

@@ -2,10 +2,10 @@ import type { GatewayProcess } from './gateway.ts';
 import { fileScope, type Scope } from './scope.ts';
 
 /**
- * A gateway for several tests of the file that calls this while it is loaded, for those that leave it as they found it.
+ * A gateway that several tests of a file share, if they leave it as it was. To be called while the file is loaded.
  *
- * @param start is called by the first test that asks, with the file's scope
- * @returns for each test to ask: no connection of an earlier test is left then, and counters begin anew
+ * @param start called for the first test that asks, with the file's scope
+ * @returns the gateway for a test: no connection of an earlier test is left, and counters begin anew
  */
 export function sharedGateway(
   start: (scope: Scope) => Promise<GatewayProcess>,

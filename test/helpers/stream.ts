@@ -4,9 +4,9 @@ import type { Producer } from 'kafkajs';
 import { Changes } from './changes.ts';
 import { kafkaClient } from './kafka-client.ts';
 
-/** Numbered events, one partition after the other, some 20 a second until it is stopped. Needs 'kafka'. */
+/** Sends numbered events to one partition after the other, about 20 a second, until it is stopped. Needs 'kafka'. */
 export class Stream {
-  /** Event `n` is in partition `n` modulo their number. */
+  /** The number of events sent. Event `n` goes to partition `n` modulo the number of partitions. */
   sent = 0;
   readonly #topic: string;
   readonly #partitions: number;
@@ -17,7 +17,7 @@ export class Stream {
   #running = true;
   #done: Promise<void> = Promise.resolve();
 
-  /** @param intervalMs the rate; nothing is waited for @param idOf each event; default: its number */
+  /** @param intervalMs the pause between events @param idOf returns an event's id; default: its number */
   constructor(
     topic: string,
     partitions: number,
@@ -32,14 +32,14 @@ export class Stream {
     this.#idOf = idOf;
   }
 
-  /** It is stopped when the test ends, at the latest. */
+  /** Starts to send. The stream stops when the test ends, at the latest. */
   async start(t: TestContext): Promise<void> {
     t.after(() => this.stop());
     await this.#producer.connect();
     this.#done = this.#run();
   }
 
-  /** Resolves when Kafka has acknowledged all of them. */
+  /** Resolves when Kafka has acknowledged all events. */
   async stop(): Promise<void> {
     if (!this.#running) return;
     this.#running = false;
@@ -47,7 +47,7 @@ export class Stream {
     await this.#producer.disconnect();
   }
 
-  /** Resolves when so many more have been sent. */
+  /** Resolves when `count` more events have been sent. */
   async more(count: number): Promise<void> {
     const wanted = this.sent + count;
     await this.#changes.until(

@@ -3,10 +3,10 @@ import net from 'node:net';
 import { Transform } from 'node:stream';
 import type { Scope } from './scope.ts';
 
-/** More than a test has on its way at once. */
+/** More bytes than a test has on their way at once. */
 const LATE_BYTES = 64 * 1024 * 1024;
 
-/** A port that leads to a server, as a name does that can move to another one; and a network that can fail. */
+/** A port that leads to a server, and to another one after `moveTo`, like a DNS name; and a network that can fail. */
 export class TcpRelay {
   readonly #server: net.Server;
   readonly #pairs = new Set<readonly [net.Socket, net.Socket]>();
@@ -15,7 +15,7 @@ export class TcpRelay {
   #isRefusing = false;
   #isStalling = false;
   #delayMs = 0;
-  /** Connections that carry nothing. */
+  /** Connections that carry no bytes. */
   readonly #stalled = new Set<net.Socket>();
 
   private constructor(target: number) {
@@ -23,7 +23,7 @@ export class TcpRelay {
     this.#server = net.createServer((socket) => this.#accept(socket));
   }
 
-  /** @param target none: connections are refused until `moveTo` */
+  /** @param target port of the server; 0: connections fail until `moveTo` */
   static async start(scope: Scope, target = 0): Promise<TcpRelay> {
     const relay = new TcpRelay(target);
     relay.#server.listen(0, '127.0.0.1');
@@ -39,12 +39,12 @@ export class TcpRelay {
     return (this.#server.address() as net.AddressInfo).port;
   }
 
-  /** From the server to its clients, so far. */
+  /** The number of bytes from the server to its clients so far. */
   get carriedBytes(): number {
     return this.#carriedBytes;
   }
 
-  /** From now on connections go there; those that are open stay. */
+  /** New connections go to this port from now on; open ones stay. */
   moveTo(target: number): void {
     this.#target = target;
   }
@@ -55,7 +55,7 @@ export class TcpRelay {
     for (const socket of this.#stalled) socket.destroy();
   }
 
-  /** Closes all connections, and every new one at once, until `admit`. */
+  /** Closes all connections, and each new one at once, until `admit`. */
   refuse(): void {
     this.#isRefusing = true;
     this.cut();
@@ -65,7 +65,7 @@ export class TcpRelay {
     this.#isRefusing = false;
   }
 
-  /** Every new connection is accepted, and carries nothing, until `flow`; nor do those ever after. */
+  /** Until `flow`, new connections are accepted and carry no bytes, not even after `flow`. */
   stall(): void {
     this.#isStalling = true;
   }
@@ -74,17 +74,17 @@ export class TcpRelay {
     this.#isStalling = false;
   }
 
-  /** Resolves when so many connections carry nothing. */
+  /** Resolves when `count` connections carry no bytes. */
   async stalled(count: number): Promise<void> {
     while (this.#stalled.size < count) await once(this.#server, 'connection');
   }
 
-  /** What servers send over new connections comes so much later, in order. */
+  /** Bytes from servers over new connections come later by this delay, in order. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }
 
-  /** The connections of now stay open, and carry nothing any more. */
+  /** Present connections stay open, and carry no bytes any more. */
   freeze(): void {
     for (const [client, server] of this.#pairs) {
       client.unpipe();
@@ -94,7 +94,7 @@ export class TcpRelay {
     }
   }
 
-  /** A stream whose chunks wait side by side: each has the delay of its own. */
+  /** A stream that delays each chunk by the same time, with many chunks waiting at once. */
   #late(): Transform {
     const delayMs = this.#delayMs;
     const late = new Transform({
@@ -128,7 +128,7 @@ export class TcpRelay {
       [client, server],
       [server, client],
     ] as const) {
-      // An end of the server closes both at once, so what it sent last is lost in a stream that takes a turn.
+      // A closed socket destroys the other at once, so a stream in between, used only for delays, loses the last bytes.
       if (one === client || this.#delayMs === 0) one.pipe(other);
       else one.pipe(this.#late()).pipe(other);
       one.on('error', () => undefined);

@@ -5,7 +5,7 @@ import { serveHttp } from './local-server.ts';
 import type { Scope } from './scope.ts';
 
 export interface TokenRequest {
-  /** The header `Authorization`. */
+  /** The `Authorization` header. */
   readonly authorization: string | undefined;
   /** The fields of the body. */
   readonly form: Readonly<Record<string, string>>;
@@ -19,11 +19,11 @@ interface IssuedClaims {
 /** An issuer of JSON Web Tokens: a token endpoint, and the keys that its tokens are verified with. */
 export class TokenIssuer {
   readonly requests: TokenRequest[] = [];
-  /** What the token endpoint answers in place of a token. */
+  /** The token endpoint's answer in place of a token. */
   failure: { readonly status: number; readonly body: string } | undefined;
-  /** Whether the token endpoint takes requests, and answers none. */
+  /** Whether the token endpoint takes requests and never answers. */
   isSilent = false;
-  /** The claims of the tokens that it issues. */
+  /** The claims of tokens that the endpoint issues. */
   claims: IssuedClaims = {};
   readonly #url: string;
   readonly #keys: GenerateKeyPairResult;
@@ -41,7 +41,7 @@ export class TokenIssuer {
     return `${this.#url}/keys`;
   }
 
-  /** @param other whose keys it shares, so that who takes the tokens of the one takes those of the other */
+  /** @param other an issuer whose keys this one shares, so that servers that take tokens of one take those of both */
   static async start(scope: Scope, other?: TokenIssuer): Promise<TokenIssuer> {
     const pair = other === undefined ? await generateKeyPair('RS256') : other.#keys;
     const url = await serveHttp(scope, (...exchange) => void issuer.#answer(...exchange));
@@ -49,7 +49,7 @@ export class TokenIssuer {
     return issuer;
   }
 
-  /** A token that is signed as those of the endpoint. */
+  /** Returns a token that is signed like those of the endpoint. */
   sign({ audience = 'kafka', lifeSeconds = 3_600 }: IssuedClaims = {}): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
     return new SignJWT({ scope: 'kafka' })

@@ -6,7 +6,7 @@ import { kafkaClient } from './kafka-client.ts';
 
 const LONGEST_NAME = 60;
 
-/** Resolves once all partitions of these topics have leaders that answer. */
+/** Resolves when all partitions of these topics have leaders that answer. */
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false });
   // A busy broker may not know its new topics for some time, and tells of leaders before they lead.
@@ -14,10 +14,10 @@ export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promis
 }
 
 /**
- * A topic of the test's own. It stays: deleting it under consumers that the test has yet to stop makes them fail, and
- * the broker goes with the run.
+ * A topic of the test's own. It is not deleted: consumers that the test has yet to stop would fail, and the broker ends
+ * with the run.
  *
- * @returns its name, which begins with the test's
+ * @returns the topic's name, which begins with the test's name
  */
 export async function createTopic(t: TestContext, { partitions = 1 } = {}): Promise<string> {
   const slug = t.name.replaceAll(/\W+/g, '-').slice(0, LONGEST_NAME);

@@ -11,21 +11,21 @@ export interface Payload {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** What a client asks for. */
+/** The request of a client. */
 export interface Asked {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly extensions?: Readonly<Record<string, unknown>>;
-  /** The user as whom it connects. */
+  /** The user as which the client connects. */
   readonly user?: string;
-  /** Headers of the request, on a transport that is one. */
+  /** Headers of the request, on a transport of HTTP requests. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How an operation ended: the server said so, refused the client, or closed without. */
+/** The end of an operation: the server completed it, refused the client, or closed the connection. */
 export interface Ending {
   readonly how: 'completed' | 'refused' | 'closed';
-  /** The code of the close frame, the HTTP status, or the code of the error that came last. */
+  /** The code of the close frame, the HTTP status, or the code of the last error. */
   readonly code?: number | string | undefined;
 }
 
@@ -33,16 +33,16 @@ export interface Ending {
 export abstract class Asking {
   readonly payloads: Payload[] = [];
   ending: Ending | undefined;
-  /** The server has let the client in. */
+  /** Whether the server has admitted the client. */
   isOpen = false;
   heartbeats = 0;
   readonly #changes = new Changes();
 
-  /** The client wants no more. */
+  /** Ends the operation in order. */
   abstract stop(): void;
-  /** The client is gone, without a word. */
+  /** Breaks the connection. */
   abstract destroy(): void;
-  /** The client reads no more, until it resumes. */
+  /** Reads no more until `resume`. */
   abstract pause(): void;
   abstract resume(): void;
 
@@ -91,7 +91,7 @@ export abstract class Asking {
   }
 }
 
-/** What a client of one transport does. */
+/** The client of one transport. */
 export interface TransportClient {
   readonly name: string;
   ask(scope: Scope, gateway: GatewayProcess, asked: Asked): Asking;
@@ -163,7 +163,7 @@ class WebSocketAsking extends Asking {
   }
 }
 
-/** Reads a body as it comes. */
+/** Reads a response body while it comes. */
 abstract class ResponseAsking extends Asking {
   protected text = '';
   readonly #exchange: Exchange;
@@ -209,7 +209,7 @@ abstract class ResponseAsking extends Asking {
     return this.payloads.at(-1)?.errors?.[0]?.extensions?.code;
   }
 
-  /** Takes from `text` what has come as a whole. */
+  /** Takes complete messages from `text`. */
   protected abstract read(): void;
 }
 
@@ -292,7 +292,7 @@ function client<T extends Asking>(
   };
 }
 
-/** All transports of subscriptions, each with a client that hides nothing of the wire. */
+/** All transports of subscriptions, each with a client that hides no part of the protocol. */
 export const TRANSPORT_CLIENTS = {
   webSocket: client('graphql-transport-ws', (gateway, asked) => new WebSocketAsking(gateway, asked, WORDS)),
   legacy: client(

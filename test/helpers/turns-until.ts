@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 
-/** Ends only waits for what would never come: see `eventually`. */
+/** Ends only waits for results that never come, as in `eventually`. */
 const PATIENCE_MS = 60_000;
 
-/** Lets the event loop of this process turn until it is so: for what comes about in it, by promises and by sockets. */
+/** Lets this process's event loop turn until the condition holds: for results of its own promises and sockets. */
 export async function turnsUntil(isSo: () => boolean): Promise<void> {
   const start = performance.now();
   while (!isSo()) {

@@ -7,7 +7,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
 
-/** The settings of a project: strict, and no other checks. */
+/** The settings of a project: strict, without further checks. */
 const COMPILER_OPTIONS = {
   target: 'ES2023',
   lib: ['ES2023'],
@@ -23,14 +23,14 @@ const COMPILER_OPTIONS = {
   },
 };
 
-/** Gives a folder the packages of this repository, and settings of TypeScript. */
+/** Gives a folder this repository's packages, and settings of TypeScript. */
 export async function asProject(folder: string): Promise<void> {
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   const settings = { compilerOptions: COMPILER_OPTIONS, include: ['.'] };
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(settings));
 }
 
-/** Checks the types of all TypeScript in a folder that {@link asProject} has set up. @returns what tsc says */
+/** Checks the types of all TypeScript in a folder that {@link asProject} has set up. @returns tsc's output */
 export async function typecheck(folder: string): Promise<string> {
   try {
     return (await promisify(execFile)(process.execPath, [TSC, '-p', folder], { cwd: folder })).stdout;

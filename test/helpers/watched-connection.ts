@@ -9,11 +9,11 @@ interface Startable {
   stop(): void;
 }
 
-/** When a connection to Redis was ready and lost, in order. */
+/** Records when a connection to Redis is ready and lost, in order. */
 export class Watched {
   readonly states: State[] = [];
   readonly #changes = new EventEmitter();
-  /** How many of the states `until` has seen. */
+  /** The number of states that `until` has seen. */
   #seen = 0;
 
   /** Starts the connection, and stops it after the test. */
@@ -28,7 +28,7 @@ export class Watched {
     return watched;
   }
 
-  /** Waits for these states, one after the other, after those that were waited for before. */
+  /** Waits for these states, one after the other, after the states of earlier calls. */
   async until(...wanted: readonly State[]): Promise<void> {
     for (const state of wanted) {
       while (this.states[this.#seen] !== state) {

@@ -1,14 +1,14 @@
-/** Bytes of a run that become one block, of which 128 KiB is the largest; and of a block that is no run. */
+/** The bytes of one block: of a run, at most 128 KiB; of other data. */
 const RUN_BYTES = [128 * 1_024, 4 * 1_024];
 const PLAIN_BYTES = 512;
 
 const PLAIN = 0;
 const REPEATED = 1;
 
-/** Begins a frame with a window of 128 KiB that does not say how large it becomes. */
+/** Begins a frame with a window of 128 KiB and without the size of its content. */
 const HEADER = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38]);
 
-/** Compresses what has long runs of one byte, which Node.js can't before 22.15. */
+/** Compresses data with long runs of one byte, since Node.js has no zstd before 22.15. */
 export function zstd(bytes: Buffer): Buffer {
   const parts: Buffer[] = [HEADER];
   const block = (type: number, size: number, data: Buffer): void => {

@@ -1,4 +1,4 @@
-/** `yarn simulate`: runs seeds, and shows what goes wrong. See docs/internals/simulation.md. */
+/** `yarn simulate`: runs seeds, and shows their violations; docs/internals/simulation.md describes it. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -16,10 +16,10 @@ const OPTIONS = {
   workers: { type: 'string', default: '1' },
 } as const;
 
-/** After so many seeds with violations a run ends: they are likely to have one cause. */
+/** A run ends after this many seeds with violations, which are likely to have one cause. */
 const MOST_BAD = 10;
 
-/** Seeds between two lines that say how far it is. */
+/** The number of seeds between two lines of progress. */
 const PROGRESS = 5_000;
 
 const { seed, keep, ...range } = parseArgs({ options: OPTIONS }).values;
@@ -32,7 +32,7 @@ function numberOf(text: string): number {
   return Number(text);
 }
 
-/** Runs one seed, or a part of it, and prints all that happens. */
+/** Runs one seed, or a part of it, and prints all that happens. @returns whether there are violations */
 async function replay(number: number): Promise<boolean> {
   const plan = restrict(planOf(number), JSON.parse(keep) as Selection);
   const { violations, trace } = await run({ plan, shared, isTraced: true });

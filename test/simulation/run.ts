@@ -11,12 +11,12 @@ import type { SimulatedPod } from './world/pod.ts';
 import { GROUP, World } from './world/world.ts';
 
 export interface Outcome {
-  /** What has happened that must not; empty: all is well. */
+  /** Violations, in words; empty: there are none. */
   readonly violations: readonly string[];
   readonly deliveries: number;
   /** How often a subscriber was told that events may be missing. */
   readonly told: number;
-  /** How often a client has connected again and missed nothing. */
+  /** How often a client has connected again without missing an event. */
   readonly resumed: number;
   readonly trace: readonly string[];
 }
@@ -25,43 +25,43 @@ interface RunOptions {
   readonly plan: Plan;
   readonly shared: SimulatedGraph;
   readonly isTraced?: boolean;
-  /** What is wrong with all pods on purpose. */
+  /** The defect that all pods get on purpose. */
   readonly defect?: Defect;
 }
 
-/** How long pods may take to become ready: ms. */
+/** The longest time until pods are ready, in ms. */
 const START_MS = 60_000;
 
-/** Between the start and the first event, so that what begins begins quietly. */
+/** The time between the start and the first event, in which the world becomes quiet. */
 const CALM_MS = 3_000;
 
-/** Between two repairs: all at once would be a fault of its own. */
+/** The time between two repairs: all repairs at once would be a fault of their own. */
 const BETWEEN_REPAIRS_MS = 2_000;
 
-/** How long it may take, after all is healed, until everything is consumed. */
+/** The longest time from the last repair until all events are consumed. */
 const RECOVERY_MS = 120_000;
 
-/** A listener that is only half open is noticed within this time. */
+/** A pod notices a half-open listening connection within this time. */
 const NOTICED_MS = 15_000;
 
-/** How long the last events may take. */
+/** The longest time until the last events arrive. */
 const PROBE_MS = 15_000;
 
 const TOPICS: readonly TopicName[] = ['news', 'bids'];
 const CHANNELS = ['a', 'b', 'c'];
 
-/** Lets time pass. @returns whether it has come to that */
+/** Lets time pass. @returns whether `until` has become true */
 type Go = (until: () => boolean, withinMs: number) => Promise<boolean>;
 
 const never = (): boolean => false;
 
-/** Runs one plan from its start to its end, and judges it. Only one at a time. */
+/** Runs one plan from its start to its end, and judges the run. Only one plan runs at a time. */
 export async function run({ plan, shared, isTraced = false, defect = {} }: RunOptions): Promise<Outcome> {
   const time = new VirtualTime();
   const random = Random.of(plan.seed, 'globals');
   const violations: string[] = [];
   const { stackTraceLimit } = Error;
-  // Stacks take a third of the time, and a violation is looked at in a second run anyway.
+  // Stacks take a third of the time, and a violation is examined in a second run anyway.
   if (!isTraced) Error.stackTraceLimit = 0;
   const restoreGlobals = replaceGlobals(time, () => random.next());
   const onRejection = (error: unknown): void =>
@@ -81,7 +81,7 @@ export async function run({ plan, shared, isTraced = false, defect = {} }: RunOp
   };
   try {
     violations.push(...(await play(world, plan, go)));
-    // Before the pods are stopped: from then on no subscriber is there.
+    // Judged before the pods are stopped, which ends the subscribers.
     violations.push(...judge(world));
     violations.push(...(await stop(world, go)));
   } finally {
@@ -100,7 +100,7 @@ export async function run({ plan, shared, isTraced = false, defect = {} }: RunOp
   };
 }
 
-/** @returns what did not come to pass in time */
+/** @returns conditions that did not come about in time */
 async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   const { kafka, network, repairs, trace, gone } = world;
   for (let count = 0; count < plan.pods; count += 1) world.startPod();
@@ -109,7 +109,7 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   if (!(await go(() => isSettled(world), START_MS))) return [`not ready: ${unready(world)}`];
   await go(never, CALM_MS);
   schedule(world, plan);
-  // What comes close to a fault may come somewhat later.
+  // Events and faults close to another fault may come later than BUSY_MS.
   const times = [...plan.faults, ...plan.events].map(({ atMs }) => atMs);
   await go(never, Math.max(BUSY_MS, ...times));
   while (repairs.left > 0) {
@@ -132,7 +132,7 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   for (const topic of TOPICS) {
     for (const [partition] of kafka.topic(topic).partitions.entries()) {
       for (const channel of CHANNELS) world.produce(topic, channel, { isProbe: true, partition });
-      // A client for which more of them wait than may has to come again.
+      // The pod would close a slow client for which too many probes wait.
       if (slowestMs > 0) await go(never, CHANNELS.length * slowestMs);
     }
   }
@@ -140,14 +140,14 @@ async function play(world: World, plan: Plan, go: Go): Promise<string[]> {
   return [];
 }
 
-/** Whether the topics that are there are consumed while others are missing. */
+/** Whether the present topics are consumed while others are missing. */
 async function consumesOthers(world: World, go: Go): Promise<boolean> {
   await go(never, NOTICED_MS);
   for (const topic of TOPICS) if (world.kafka.has(topic)) world.produce(topic, 'a');
   return go(() => world.isConsumed, RECOVERY_MS);
 }
 
-/** @returns what did not come to pass in time */
+/** @returns conditions that did not come about in time */
 async function stop({ time, livePods }: World, go: Go): Promise<string[]> {
   const stopped = Promise.all(
     livePods.map(

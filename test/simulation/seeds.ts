@@ -8,7 +8,7 @@ import test from 'node:test';
 
 const CLI = path.join(import.meta.dirname, 'cli.js');
 
-/** @returns what the command has printed, and its exit code */
+/** @returns the output of the command, and its exit code */
 export async function simulate(...args: readonly string[]): Promise<{ output: string; code: number | null }> {
   const child = fork(CLI, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const { stdout } = child;
@@ -17,7 +17,7 @@ export async function simulate(...args: readonly string[]): Promise<{ output: st
   return { output, code };
 }
 
-/** Runs this seed and those behind it, as many at a time as there are processors. */
+/** Tests `count` seeds from this one on, as many at a time as there are processors. */
 export function testSeeds(from: number, count: number): void {
   test(
     'under faults of every kind no event is lost untold, doubled or out of order',

@@ -1,14 +1,14 @@
 import type { Plan } from './faults/plan.ts';
 
-/** The parts of a plan that are lists, in the order in which they are made smaller. */
+/** The parts of a plan that are lists, in the order in which they are shrunk. */
 const LISTS = ['faults', 'subscriptions', 'clients', 'tombstones', 'events'] as const;
 
-/** Which parts of a plan are kept, by number; undefined: all. */
+/** The numbers of the elements that are kept of each list; undefined: all are kept. */
 export type Selection = { readonly [List in (typeof LISTS)[number]]?: readonly number[] } & {
   readonly pods?: number;
 };
 
-/** A plan without some of its parts: the others stay as they are. */
+/** Returns a plan with only the selected elements, which stay as they are. */
 export function restrict(plan: Plan, { pods = plan.pods, ...selection }: Selection): Plan {
   const lists = LISTS.map((list) => {
     const numbers = selection[list];
@@ -17,13 +17,13 @@ export function restrict(plan: Plan, { pods = plan.pods, ...selection }: Selecti
   return { ...plan, pods, ...(Object.fromEntries(lists) as Pick<Plan, (typeof LISTS)[number]>) };
 }
 
-/** Enough for a plan of usual size; a shrink that is not complete is still one. */
+/** Enough runs for plans of the usual size; otherwise the plan stays larger than necessary. */
 const MOST_RUNS = 150;
 
 /**
- * Leaves out what a violation does not need.
+ * Leaves out elements of a plan that its violation does not need.
  *
- * @param fails runs a plan, and says whether it still goes wrong
+ * @param fails runs a plan, and says whether it still has a violation
  */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Selection> {
   let runs = 0;

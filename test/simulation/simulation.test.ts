@@ -7,7 +7,7 @@ import { run } from './run.ts';
 import { simulate, testSeeds } from './seeds.ts';
 import { loadSimulatedGraph } from './world/graph.ts';
 
-/** The number that two processors run in some seconds. The slow tests and `yarn simulate` run more. */
+/** The number of seeds that two processors run in some seconds. The slow tests and `yarn simulate` run more. */
 testSeeds(1, 600);
 
 test('a seed gives the same run each time', { timeout: PATIENCE_MS }, async () => {

@@ -1,10 +1,10 @@
-/** One resolver waits, now longer, now shorter: results must come in the order of the events all the same. */
+/** One resolver waits for different times: results must still come in the order of the events. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineGraph } from 'sluice';
 
 type Update = { readonly n: number };
 
-/** The first of four events takes longest. */
+/** The resolver waits longest for the first of four events. */
 const TURNS = 4;
 const TURN_MS = 5;
 

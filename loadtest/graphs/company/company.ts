@@ -15,7 +15,7 @@ export function primer(loaders: SharedContext['loaders'], name: string): Primer 
   return (event) => (loaders[name] as DataLoader<string, unknown>).prime('id', event);
 }
 
-/** Loaders and primers of a graph of some size. Proxy.lazy takes literals, so every name is written out. */
+/** Loaders and primers of a large graph. Proxy.lazy takes literals, so every name is written out. */
 export const company: Required<Pick<GraphDefinition, 'loaders' | 'primers'>> = {
   loaders: ({ backends }) =>
     Proxy.lazy({

@@ -1,6 +1,6 @@
 /**
- * As many back ends, loaders and primers as a company's graph has: the size at which it hurts to make all of them for
- * each event. No back end is called: only the gateway is measured.
+ * A graph with as many back ends, loaders and primers as a company has, so that it would be costly to make all of them
+ * for each event. No back end is called: only the gateway is measured.
  */
 import { defineGraph, type GraphContext } from 'sluice';
 import { BACKENDS, company } from './company.ts';
@@ -16,7 +16,7 @@ export default defineGraph({
   ...company,
   resolvers: {
     Update: {
-      // One back end and one loader of all these: null, which the schema forbids, if they are not there.
+      // Reads one back end and one loader. If one is missing, the result is null, which the schema forbids.
       seq: (
         { seq }: Update,
         _args: unknown,

@@ -17,12 +17,12 @@ const event = Object.freeze({ listing_id: 1 });
 
 const COMPANY = `${BACKENDS} back ends × 5 methods, ${LOADERS} loaders, ${PRIMERS} primers`;
 
-/** The scope of an event comes with each context, though in a gateway it is there once for all viewers. */
+/** Makes an event's scope with each context, though a gateway makes it once for all viewers. */
 function lazyContext(contexts: Contexts): GraphContext {
   return contexts.scopeOf(event).execution(viewer, new ReadSet()).context;
 }
 
-/** What a resolver finds on a context. */
+/** Returns the parts of a context that a resolver can use. */
 function offered({ viewer: { ['role']: role }, backends, loaders, primers }: GraphContext): object {
   const methods = numbers(BACKENDS).map((index) =>
     (['get', 'delete', 'post', 'put', 'patch'] as const).map(
@@ -36,7 +36,7 @@ function offered({ viewer: { ['role']: role }, backends, loaders, primers }: Gra
 const eager = (): GraphContext =>
   ({ viewer, viewerLoaders: {}, now: Date.now(), ...eagerParts() }) as unknown as GraphContext;
 
-/** What a resolver may do with a context. */
+/** The ways in which a resolver uses a context. */
 const TOUCHES: Readonly<Record<string, (context: GraphContext) => unknown>> = {
   untouched: () => true,
   'viewer.role read': (context) => context.viewer['role'],
@@ -55,7 +55,7 @@ function timed(name: string, make: () => GraphContext, touch: (context: GraphCon
   };
 }
 
-/** Making a context, beside one that is built eagerly. */
+/** Compares making a lazy context with making an eager one. */
 export const cases: readonly Case[] = Object.entries(TOUCHES).map(([how, touch]) => ({
   name: `${COMPANY}; ${how}`,
   unit: 'context',
@@ -70,7 +70,7 @@ export const cases: readonly Case[] = Object.entries(TOUCHES).map(([how, touch])
 
 const COUNTS: Readonly<Record<string, number>> = { untouched: 10_000, 'viewer.role read': 5_000 };
 
-/** What a context takes on the heap. */
+/** The size of a context on the heap. */
 export const heapCases: readonly HeapCase[] = [
   {
     name: COMPANY,
@@ -104,7 +104,7 @@ export const heapCases: readonly HeapCase[] = [
           name: `${size} back ends, ${size} loaders`,
           count: 10_000,
           make: () => lazyContext(contexts),
-          // They differ in what they offer, as they should: but for that they say the same.
+          // The contexts differ in size, so the sample compares only a part that is the same.
           sample: () => lazyContext(contexts).viewer['role'],
         })),
         close: async () => {

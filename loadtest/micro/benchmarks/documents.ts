@@ -47,7 +47,7 @@ function prepared(executor: Executor, query: string): DocumentNode {
   return operation.document;
 }
 
-/** A subscriber's document: from its text to what can be executed. */
+/** Prepares a subscriber's document: from its text to an operation that can be executed. */
 export const cases: readonly Case[] = Object.entries(QUERIES).map(([name, query]) => ({
   name,
   unit: 'document',

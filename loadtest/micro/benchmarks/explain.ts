@@ -14,13 +14,13 @@ import { hubVariant, QUERY } from './hub.ts';
 /** The topic of the events that `hub` sends. */
 const TOPIC = 'bids';
 
-/** What a watch looks at of a connection, which is never slow. */
+/** The parts of a connection that a watch reads; this one is never slow. */
 const WATCHED = { id: '1', openedAt: 0, viewer: {}, sendQueue: { slowSince: undefined, waitingBytes: 0 } };
 
-/** The bytes of the last events: with a heap limit of 512 MB. */
+/** The bytes for the last events, as with a heap limit of 512 MB. */
 const RECENT_BYTES = 8 * 1024 * 1024;
 
-/** One event to one group of so many, as `hub` has it. */
+/** Sends an event to one group of `size` subscribers, as `hub` has it. */
 const inHub: readonly Case[] = [1, 1_000].map((size) => ({
   name: `one group of ${size.toLocaleString('en')}`,
   unit: 'event',
@@ -33,7 +33,7 @@ const inHub: readonly Case[] = [1, 1_000].map((size) => ({
       return async (take) => {
         const looked = trace && { trace, arrivals };
         const { channels, owners } = await hubWith(graph, QUERY, subscribers, take, looked);
-        // The one that is looked for longest.
+        // A watch takes longest to find the last owner.
         const last = Object.assign(owners.at(-1) ?? {}, WATCHED);
         if (isWatched && trace !== undefined) {
           new Watches({ trace, timers: systemTimers, now: Date.now }).of(last, TOPIC);
@@ -56,7 +56,7 @@ const takesAll: Publisher = {
   publish: () => Promise.resolve(),
 };
 
-/** Events on their way from Kafka's bytes to a publisher that does nothing. */
+/** Takes events from Kafka's bytes to a publisher that does nothing. */
 const consumed: Case = {
   name: 'consumed',
   unit: 'event',

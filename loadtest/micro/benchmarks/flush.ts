@@ -8,7 +8,7 @@ import { wsFrame } from '../ws-frame.ts';
 
 const SOCKETS = 200;
 
-/** What is on its way at once stays far below what sockets buffer, so that none of the variants waits for them. */
+/** Few enough that the bytes under way stay far below what sockets buffer: no variant waits for its sockets. */
 const TURNS_UNDER_WAY = 8;
 
 /** Results that become ready in one turn of the event loop, for all sockets. */
@@ -70,7 +70,7 @@ const DESTINATIONS: Readonly<Record<string, () => Destination | Promise<Destinat
   'loopback sockets': () => SocketDestination.open(SOCKETS),
 };
 
-/** From results to the bytes that sockets take; the process that reads them is another one. */
+/** From results to bytes in the sockets; another process reads them. */
 export const cases: readonly Case[] = Object.entries(DESTINATIONS).flatMap(([where, open]) =>
   [200, 2_000].flatMap((size) =>
     [1, 16].map((count) => ({

@@ -8,7 +8,7 @@ const SIZES = [200, 2_000, 20_000];
 
 const ids = Array.from({ length: SUBSCRIBERS }, (_, index) => idText(`subscription-${1_000 + index}`));
 
-/** @param frames calls back with the frame, in one piece or more, of each subscriber */
+/** @param frames calls `take` with the frame of each subscriber, in one piece or more */
 function variant(name: string, frames: (take: (pieces: readonly Buffer[]) => void) => void): Variant {
   return {
     name,
@@ -29,7 +29,7 @@ function variant(name: string, frames: (take: (pieces: readonly Buffer[]) => voi
   };
 }
 
-/** From a result to the frames of the subscribers that share it. */
+/** From one result to the frames of all its subscribers. */
 export const cases: readonly Case[] = SIZES.map((size) => ({
   name: `a result of ${size.toLocaleString('en')} bytes for ${SUBSCRIBERS}`,
   unit: 'frame',

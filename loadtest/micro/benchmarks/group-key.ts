@@ -3,7 +3,7 @@ import type { Case, Variant } from '../bench.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Different ones that a hub has to tell apart, most of them; a gateway sees the same ones again and again. */
+/** The number of different variables, most of which a hub has to tell apart; a gateway sees the same ones often. */
 const DIFFERENT = 100;
 
 const numbers = Array.from({ length: DIFFERENT }, (_, index) => index);
@@ -30,7 +30,7 @@ const SETS: Readonly<Record<string, readonly Variables[]>> = {
 };
 
 function variant(name: string, set: readonly Variables[], keyOf: (variables: Variables) => string): Variant {
-  // As the hub does: a key is there to be looked up.
+  // The hub uses a key to look up its group.
   const groups = new Map(set.map((variables) => [keyOf(variables), 1]));
   return {
     name,
@@ -47,8 +47,8 @@ function variant(name: string, set: readonly Variables[], keyOf: (variables: Var
 }
 
 /**
- * A group's key and its look-up, for variables whose keys always come in the same order. JSON.stringify needs that, and
- * takes Infinity for null: it is the floor, not a choice.
+ * Makes a group's key and looks it up, for variables whose keys always come in the same order. JSON.stringify needs
+ * that order, and takes Infinity for null: it is only the lower bound, no alternative.
  */
 export const cases: readonly Case[] = Object.entries(SETS).map(([name, set]) => ({
   name,

@@ -29,7 +29,7 @@ type Variables = Readonly<Record<string, unknown>> & {
   readonly min_amount?: number;
 };
 
-/** The variables of each subscriber: the same; different ones of one channel; a channel each. */
+/** The variables of each subscriber: all the same; different ones on one channel; a channel for each. */
 const LAYOUTS: Readonly<Record<string, (subscriber: number) => Variables>> = {
   'one group of': () => ({ auction_id: 'auction-1' }),
   'one channel, groups of one:': (subscriber) => ({ auction_id: 'auction-1', min_amount: subscriber }),
@@ -38,7 +38,7 @@ const LAYOUTS: Readonly<Record<string, (subscriber: number) => Variables>> = {
 
 const SIZES = [1, 100, 1_000, 10_000];
 
-/** Takes the results of all subscribers, and knows when all have come. */
+/** Takes the results of all subscribers, and knows when all results have come. */
 class Receivers {
   bytes = 0;
   kept: string[] | undefined;
@@ -52,7 +52,7 @@ class Receivers {
     if (this.#awaited === 0) this.#complete?.();
   }
 
-  /** Resolves when so many results have come since. */
+  /** Resolves when `count` results have come after `send`. */
   async all(count: number, send: () => void): Promise<void> {
     this.#awaited += count;
     send();
@@ -113,7 +113,7 @@ export async function hubVariant(
   };
 }
 
-/** The subscriptions of the READMEs: each subscriber's iterator filters, executes and serialises for itself. */
+/** Subscriptions as in the READMEs: each subscriber's iterator filters, executes and serialises for itself. */
 function stock({ schema }: LoadedGraph, subscribers: readonly Variables[]): Parameters<typeof hubVariant>[2] {
   const document = parse(QUERY);
   return (take) => {
@@ -136,9 +136,9 @@ function stock({ schema }: LoadedGraph, subscribers: readonly Variables[]): Para
   };
 }
 
-/** One event to so many subscribers, from the message on a channel to JSON in the hands of each. */
+/** Sends one event to `size` subscribers, from the message on a channel to JSON for each of them. */
 export const cases: readonly Case[] = SIZES.flatMap((size) =>
-  // Of one subscriber all layouts are the same.
+  // With one subscriber, all layouts are the same.
   Object.entries(LAYOUTS)
     .slice(0, size === 1 ? 1 : undefined)
     .map(([layout, variablesOf]) => ({

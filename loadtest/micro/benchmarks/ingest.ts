@@ -1,7 +1,6 @@
 /**
- * CPU of one pod for one event, from Kafka's bytes to a serialised result, with one subscriber on each of 4,000 channels
- * and a flood over all of them, and for one without a subscriber. Over Redis if `REDIS_URL` is set, else over the memory
- * bus.
+ * CPU of one pod for each event of a flood over 4,000 channels, without subscribers, and with one subscriber on each
+ * channel, from Kafka's bytes to a serialised result. Uses Redis if `REDIS_URL` is set, else the memory bus.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -36,7 +35,7 @@ const takesAll: Publisher = {
   publish: () => Promise.resolve(),
 };
 
-/** The stages of events that have no subscriber. */
+/** Stages for events without a subscriber. */
 const UNWANTED: readonly Stage[] = [
   {
     name: 'no subscriber',
@@ -53,7 +52,7 @@ const UNWANTED: readonly Stage[] = [
   },
 ];
 
-/** Each does what the one before it does, and more. */
+/** Each stage does the work of the one before it, and more. */
 const STAGES: readonly Stage[] = [
   {
     name: 'decode, snake_case, route, encode',
@@ -113,7 +112,7 @@ async function openHub(
   return { way, subscribers };
 }
 
-/** @param chained whether each stage does what the one before does, and more */
+/** @param chained whether each stage does the work of the one before it, and more */
 async function measured(
   stages: readonly Stage[],
   chained: boolean,

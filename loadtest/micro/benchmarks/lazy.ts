@@ -56,7 +56,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** What is done with them. */
+/** The operations on the objects. */
 const MEASURES: Readonly<Record<string, (make: Way['make']) => Variant['ready']>> = {
   'make, read nothing': (make) => (operations) => () => {
     let sum = 0;
@@ -99,7 +99,7 @@ const MEASURES: Readonly<Record<string, (make: Way['make']) => Variant['ready']>
   },
 };
 
-/** Reads of lazy objects of 8 keys, beside a plain one. */
+/** Compares lazy objects of 8 keys with a plain one. */
 export const cases: readonly Case[] = Object.entries(MEASURES).map(([name, readyFor]) => ({
   name,
   unit: 'object',

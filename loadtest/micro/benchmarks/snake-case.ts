@@ -7,19 +7,19 @@ import type { Case, Variant } from '../bench.ts';
 
 const EVENTS = 500;
 
-/** Keys of the auction of which lodash makes something else (docs/reference/snake-case.md); of these all three make the same. */
+/** Other names for keys that lodash converts differently (docs/reference/snake-case.md): all variants agree here. */
 const AGREED: Readonly<Record<string, string>> = {
   line1: 'streetLine',
   line2: 'secondLine',
   livingAreaM2: 'livingArea',
 };
 
-/** Texts as they come from Kafka. */
+/** Events as JSON, as they come from Kafka. */
 const texts: readonly string[] = auction();
 
 function auction(): string[] {
   let state = 1;
-  // Park and Miller's: the same auction each time.
+  // The generator of Park and Miller, which gives the same auction each time.
   const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
   const messages = simulate(random, () => 1_700_000_000_000);
   return Array.from({ length: EVENTS }, () =>
@@ -30,7 +30,7 @@ function auction(): string[] {
   );
 }
 
-/** What is written where lodash is at hand. */
+/** The conversion that is usual with lodash. */
 function withLodash(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withLodash);
   if (!lodash.isPlainObject(value)) return value;
@@ -38,13 +38,13 @@ function withLodash(value: unknown): unknown {
   return lodash.mapValues(renamed, withLodash);
 }
 
-/** @param transform may change what it is given */
+/** @param transform may change its argument */
 function variant(name: string, transform: (event: Record<string, JsonValue>) => unknown): Variant {
   const eventAt = (index: number): Record<string, JsonValue> =>
     JSON.parse(texts[index % EVENTS] ?? '') as Record<string, JsonValue>;
   return {
     name,
-    // As text, since the order of keys counts too.
+    // Compared as text, since the order of keys counts too.
     sample: () => texts.map((_, index) => JSON.stringify(transform(eventAt(index)))),
     ready: (operations) => {
       const events = Array.from({ length: operations }, (_, index) => eventAt(index));
@@ -57,7 +57,7 @@ function variant(name: string, transform: (event: Record<string, JsonValue>) => 
   };
 }
 
-/** Keys of the bundled auction's events to snake_case; what is parsed already when the clock starts. */
+/** Converts the keys of the bundled auction's events to snake_case; events are parsed before the clock starts. */
 export const cases: readonly Case[] = [
   {
     name: 'keys of auction events',

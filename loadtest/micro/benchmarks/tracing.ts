@@ -7,13 +7,13 @@ import { hubVariant, QUERY } from './hub.ts';
 /** The headers of an event whose trace is sampled. */
 const SAMPLED = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
 
-/** What an export costs depends on the collector. */
+/** An exporter that does nothing: the costs of an export depend on the collector. */
 const NOWHERE: SpanExporter = {
   export: (_spans, done) => done({ code: 0 }),
   shutdown: () => Promise.resolve(),
 };
 
-/** One event to one group of so many, as `hub` has it. */
+/** Sends an event to one group of `size` subscribers, as `hub` has it. */
 export const cases: readonly Case[] = [1, 1_000].map((size) => ({
   name: `one group of ${size.toLocaleString('en')}`,
   unit: 'event',

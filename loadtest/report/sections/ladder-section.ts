@@ -15,7 +15,7 @@ export interface Ladder extends Origin {
 
 export interface LadderStep {
   readonly name: string;
-  /** What differs from the step before. */
+  /** The difference from the step before. */
   readonly changes: string;
   readonly events: number;
   readonly deliveries: number;
@@ -23,11 +23,11 @@ export interface LadderStep {
   readonly idleHeapBytes: number;
   readonly busyResidentBytes: number;
   readonly cpuMicrosPerDelivery: number | null;
-  /** The ratio of the events that were handled in the same time, to those of the first step; null where that handled none. */
+  /** Events handled in the same time, as a multiple of the first step's; null if the first step handled none. */
   readonly ratio: number | null;
 }
 
-/** The steps that the team of a real-estate auction company's GraphQL service told of in a talk in 2024. */
+/** The steps that the team of a real-estate auction company's GraphQL service described in a talk in 2024. */
 const STORY = [
   ['at first: 160 back-end wrappers in every context, lodash', '16 events in four minutes, idle 600 MB'],
   ['snake_case without lodash', '+20 %'],

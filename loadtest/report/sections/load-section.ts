@@ -4,7 +4,7 @@ import { markdown } from '../escape.ts';
 import { markdownTable, originOf } from '../markdown.ts';
 import type { Report } from '../report.ts';
 
-/** One load, on all servers that were put under it. */
+/** Reports one load on all servers that it was put on. */
 export function loadtestSection(report: Report): string {
   const budgets = budgetTable(report);
   const told = budgets.rows.filter((row) => !row.at(-1)?.startsWith('–'));

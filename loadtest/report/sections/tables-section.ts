@@ -4,7 +4,7 @@ import { markdownTable, originOf } from '../markdown.ts';
 import type { Origin } from '../origin.ts';
 import { amount } from '../units.ts';
 
-/** What a subcommand has to show as tables: what the heap consists of, what is left when clients have left, parts. */
+/** Results in tables: objects on the heap, leftovers after clients have left, costs of parts. */
 export interface Tables extends Origin {
   readonly kind: 'heap' | 'cycles' | 'storm' | 'chaos' | 'growth' | 'drivers' | 'micro';
   readonly tables: readonly NamedTable[];

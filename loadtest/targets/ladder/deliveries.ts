@@ -12,32 +12,32 @@ import { PendingResults } from './pending-results.ts';
 import { ResultQueue } from './result-queue.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How a group's result gets to its subscriptions. */
+/** Delivers a group's result to its subscriptions. */
 export interface Delivery<Shared> {
-  /** What is done once for the whole group. */
+  /** Done once for the whole group. */
   share(result: ExecutionResult): Shared;
   /** @param onReturn called when graphql-ws ends the subscription */
   stream(subscription: Subscription, onReturn: () => void): ResultStream<Shared>;
 }
 
-/** Each subscription gets the result, and graphql-ws serialises it for each. */
+/** graphql-ws gets the result of each subscription, and serialises it each time. */
 export const throughGraphqlWs: Delivery<ExecutionResult> = {
   share: (result) => result,
   stream: (_subscription, onReturn) => new ResultQueue(onReturn),
 };
 
-/** Each frame is the same bytes but for the id, and goes to the socket without graphql-ws. */
+/** Frames share their bytes except for the id, and go to the socket without graphql-ws. */
 export const sharedFrames: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) => {
   sendQueue.add(payload, id);
   sendQueue.flush();
 });
 
-/** Frames for one socket that become ready in one turn of the event loop leave together. */
+/** All frames for one socket that become ready in one turn of the event loop leave in one write. */
 export const oneWritePerTurn: Delivery<SerializedResult> = throughSendQueue((sendQueue, payload, id) =>
   sendQueue.add(payload, id),
 );
 
-/** What a slow client costs is not the ladder's question: it gets more time than the gateway would give it. */
+/** The ladder does not measure slow clients: more bytes may wait for one than in the gateway. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 const flusher = new Flusher(Date.now, () => undefined);

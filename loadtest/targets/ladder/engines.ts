@@ -13,26 +13,26 @@ import { createLog } from '../../../src/log.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** An operation that is ready to run. */
+/** An operation that is ready to be executed. */
 export interface Prepared {
   readonly document: DocumentNode;
-  /** The declared ones. */
+  /** The names of the variables that the operation declares. */
   readonly variableNames: readonly string[];
   execute(event: unknown, context: unknown, variables: Variables): ExecutionResult | Promise<ExecutionResult>;
 }
 
-/** Prepares what one client has sent. */
+/** Prepares the document that a client has sent. */
 export type Engine = (query: string, operationName: string | undefined) => Prepared | readonly GraphQLError[];
 
 export type MakeEngine = (schema: GraphQLSchema) => Engine;
 
-/** Parsed, validated and kept for each connection, as graphql-ws does. */
+/** Parses, validates and keeps a document for each subscription, as graphql-ws does. */
 export const graphqlJs: MakeEngine = (schema) => interpreter(schema, false);
 
-/** Without a location on each node of the syntax tree, and the tokens that hang from them. */
+/** The same without the locations of syntax nodes, and without the tokens that they refer to. */
 export const graphqlJsWithoutLocations: MakeEngine = (schema) => interpreter(schema, true);
 
-/** The gateway's own: documents are prepared once, and compiled when they turn out to be frequent. */
+/** The gateway's executor: prepares documents once, and compiles frequent ones. */
 export const cacheAndJit: MakeEngine = (schema) => {
   const executor = new Executor({ schema, cacheSize: 1_000, log: createLog('silent') });
   return (query, operationName) => {

@@ -4,21 +4,21 @@ import type { Delivery } from './deliveries.ts';
 import type { ResultStream } from './result-stream.ts';
 import type { Subscription } from './subscription.ts';
 
-/** Starts subscriptions: gives graphql-ws what it iterates over, or says what is wrong. */
+/** Starts a subscription: returns the results that graphql-ws iterates over, or errors. */
 export type FanOut = (
   subscription: Subscription,
 ) => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>;
 
 export type MakeFanOut = (delivery: Delivery<unknown>) => FanOut;
 
-/** Every event is executed for every subscription. graphql-ws takes the results one by one: nothing is delivered. */
+/** Each event is executed for each subscription. graphql-ws iterates over the results, so no delivery is needed. */
 export const eachForItself: MakeFanOut = () => async (subscription) => {
   const events = await subscription.subscribe();
   if (!isIterable(events)) return events;
   return mapAsyncIterator(events, (event) => subscription.execute(event));
 };
 
-/** Subscriptions with the same key are one group, in which an event is executed once. Documents have to be interned. */
+/** Subscriptions with the same key form a group, in which an event is executed once. Needs interned documents. */
 export const groups: MakeFanOut = (delivery) => {
   const byDocument = new WeakMap<DocumentNode, Map<string, Group>>();
   return async (subscription) => {
@@ -33,7 +33,7 @@ export const groups: MakeFanOut = (delivery) => {
 
 class Group {
   readonly #delivery: Delivery<unknown>;
-  /** The one whose operation is executed for all. */
+  /** The subscription whose operation is executed for all. */
   readonly #first: Subscription;
   readonly #events: Promise<AsyncIterable<unknown> | ExecutionResult>;
   readonly #streams = new Set<ResultStream<unknown>>();

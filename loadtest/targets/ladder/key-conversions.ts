@@ -2,12 +2,12 @@ import lodash from 'lodash';
 import type { JsonValue } from '../../../src/events/event.ts';
 import { SnakeCase } from '../../../src/events/snake-case.ts';
 
-/** Gives an event its snake_case keys. Subscribers share the object that comes from Redis. */
+/** Converts an event's keys to snake_case. Subscribers share the object that comes from Redis. */
 export type ConvertKeys = (event: JsonValue) => JsonValue;
 
 const names = new SnakeCase();
 
-/** One line at first sight: lodash takes every key apart into words. */
+/** Short code, but slow: lodash takes every key apart into words. */
 export const byLodash: ConvertKeys = (value) => {
   if (lodash.isArray(value)) return lodash.map(value, byLodash);
   if (!lodash.isPlainObject(value)) return value;
@@ -20,10 +20,10 @@ export const byLodash: ConvertKeys = (value) => {
 export const native: ConvertKeys = (value) =>
   convert(value, (key) => key.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`));
 
-/** Each name is worked out once. */
+/** Each name is converted only once. */
 export const memoized: ConvertKeys = (value) => convert(value, (key) => names.name(key));
 
-/** Arrays keep their place, their items are replaced: what ingest does. */
+/** Replaces the items of an array in place, as the gateway's ingest does. */
 export const arraysInPlace: ConvertKeys = (value) => names.transform(value);
 
 function convert(value: JsonValue, rename: (key: string) => string): JsonValue {

@@ -12,12 +12,12 @@ import { STEPS } from './ladder-steps.ts';
 import { ladderTargets } from './ladder-targets.ts';
 import { resultOfStep, stepTable } from './step-result.ts';
 
-/** Events sent one at a time: the first step takes a second or more for each. */
+/** The number of events sent one at a time: the first step takes a second or more for each. */
 const SINGLES = 3;
 
 /**
- * The first step handles few events a second, and what is under way when the flood ends has to arrive still; the last
- * ones need many under way. So as many are as the step before has handled in this time.
+ * The window holds the events that the step before has handled in this time. The first step handles few events a
+ * second, and the events under way must still arrive when the flood ends; the last steps need many under way.
  */
 const WINDOW_SECONDS = 2;
 const FIRST_WINDOW = 4;
@@ -54,7 +54,7 @@ async function climb(sockets: number, seconds: number): Promise<readonly LadderS
     console.error(`${index + 1}/${ladderTargets.length} ${name}: ${changes}`);
     const load = { ...STANDARD_LOAD, sockets, singles: SINGLES, floodSeconds: seconds, window };
     const run = await measure(target, load, { signal });
-    // The first steps are too busy to accept another client in time: that is what they are there to show.
+    // The first steps are expected to be too busy to accept another client in time.
     const faults = run.faults.filter((fault) => fault !== REFUSED);
     if (faults.length > 0) throw new Error([`${name} is not correct:`, ...faults].join('\n'));
     const step = resultOfStep(name, changes, run, seconds, steps[0]);

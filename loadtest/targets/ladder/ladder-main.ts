@@ -1,4 +1,4 @@
-/** One step of the ladder as a server; its name is the argument. What is not in its parts is as in `stock`. */
+/** One step of the ladder as a server; its argument is the step's name. The rest of the server is as in `stock`. */
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
@@ -18,9 +18,9 @@ const { parts } = step;
 const rest = property();
 
 await serve({
-  // Events that come together are handed on together: the last step is about those.
+  // Events that come together are published together, as the last step needs.
   consume: 'eachBatch',
-  // Keys are converted on the way to subscribers, as it was in the story.
+  // Keys are converted after Redis, for each subscriber, as in the story.
   transform: (event) => ({ ...event, property: rest }),
   listen: listenWith((schema) => {
     const fanOut = parts.makeFanOut(parts.delivery);

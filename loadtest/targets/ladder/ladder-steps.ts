@@ -4,7 +4,7 @@ import { cacheAndJit, graphqlJs, graphqlJsWithoutLocations, type MakeEngine } fr
 import { eachForItself, groups, type MakeFanOut } from './fan-outs.ts';
 import { arraysInPlace, byLodash, memoized, native, type ConvertKeys } from './key-conversions.ts';
 
-/** What a server of the ladder is made of. */
+/** The parts of a server of the ladder. */
 export interface Parts {
   readonly makeContext: MakeContext;
   readonly convertKeys: ConvertKeys;
@@ -15,7 +15,7 @@ export interface Parts {
 
 export interface Step {
   readonly name: string;
-  /** What is different from the step before, in a few words. */
+  /** The difference from the step before, in a few words. */
   readonly changes: string;
   readonly parts: Parts;
 }
@@ -83,7 +83,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** From first to last; each has all that the one before has, but for one thing. */
+/** The steps from first to last. Each differs from the one before in one part. */
 export const STEPS: readonly Step[] = CHANGES.reduce<readonly Step[]>(
   (steps, { name, changes, part }) => [
     ...steps,

@@ -3,7 +3,7 @@ import { stockEnvironment } from '../stock/stock-target.ts';
 import type { Target } from '../target.ts';
 import { STEPS } from './ladder-steps.ts';
 
-/** The steps in their order, each as a server under test. */
+/** Each step as a server under test, in order. */
 export const ladderTargets: readonly Target[] = STEPS.map(({ name }) => ({
   name,
   program: [path.join(import.meta.dirname, 'ladder-main.js'), name],

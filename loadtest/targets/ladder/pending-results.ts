@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import type { SerializedResult } from '../../../src/hub/result.ts';
 import type { ResultStream } from './result-stream.ts';
 
-/** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go to the socket directly. */
+/** Yields nothing to graphql-ws, and stays pending until the subscription ends: results go directly to the socket. */
 export class PendingResults implements ResultStream<SerializedResult> {
   readonly deliver: (payload: SerializedResult) => void;
   readonly #onReturn: () => void;

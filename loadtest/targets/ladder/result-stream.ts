@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 
-/** What graphql-ws iterates over for one subscription, and where a group delivers its results. */
+/** The results of one subscription: graphql-ws iterates over them, and a group delivers them. */
 export interface ResultStream<Shared> extends AsyncIterableIterator<ExecutionResult, undefined> {
   deliver(shared: Shared): void;
 }

@@ -1,6 +1,6 @@
 /**
- * What an event of the story carries besides what clients ask for: the whole property, as the service that owns it
- * knows it. Some 270 keys, in objects and arrays.
+ * The part of the story's events that clients do not ask for: the whole property, in the form of the service that owns
+ * the property. The object has some 270 keys, in objects and arrays.
  */
 export function property(): object {
   return {

@@ -2,7 +2,7 @@ import type { Backend } from '../../../src/graph/api/backend.ts';
 import type { SharedContext } from '../../../src/graph/api/context.ts';
 import { BACKENDS, company, loader, LOADERS, primer, PRIMERS } from '../../graphs/company/company.ts';
 
-/** Makes what resolvers get as their context: one for each subscription, and one for each of its events. */
+/** Makes a context for resolvers: one for each subscription, and one for each of its events. */
 export type MakeContext = () => object;
 
 type Backends = SharedContext['backends'];
@@ -11,13 +11,13 @@ const BACKEND_NAMES = names('backend', BACKENDS, 1);
 const LOADER_NAMES = names('loader', LOADERS, 2);
 const PRIMER_NAMES = names('primer', PRIMERS, 2);
 
-/** Makes all that a resolver might use at once, as many servers do. */
+/** Makes all parts of a context at once, as many servers do. */
 export const eager: MakeContext = () => withEagerLoaders(eagerBackends());
 
-/** Back ends are made when they are touched. */
+/** Makes a back end when a resolver reads it. */
 export const lazyBackends: MakeContext = () => withEagerLoaders(backendsWhenTouched());
 
-/** Loaders and primers too, by the Babel plugin. */
+/** Makes loaders and primers when a resolver reads them, too, by the Babel plugin. */
 export const lazyLoaders: MakeContext = () => {
   const backends = backendsWhenTouched();
   const shared = { backends, now: 0, signal: NEVER_ABORTED };
@@ -50,7 +50,7 @@ function backendsWhenTouched(): Backends {
   );
 }
 
-/** Five wrappers, as clients of REST services have them. The flat graph has no resolver that calls one. */
+/** Has five wrappers, like clients of REST services. The flat graph has no resolver that calls one. */
 function backend(name: string): Backend {
   const call = <T>(method: string, path: string): Promise<T> =>
     Promise.reject(new Error(`${method} ${path} of ${name}: expected no call, got one`));

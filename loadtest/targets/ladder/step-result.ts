@@ -4,10 +4,10 @@ import type { Run } from '../../report/report.ts';
 import type { LadderStep } from '../../report/sections/ladder-section.ts';
 
 /**
- * The flood ends when everything under way has arrived, some time after `seconds`: so events and deliveries are the
- * pace of the flood times `seconds`.
+ * The flood ends when all events under way have arrived, some time after `seconds`. So events and deliveries are the
+ * rate of the flood times `seconds`.
  *
- * @param first the first step; undefined if this is it
+ * @param first the first step; undefined if this is the first one
  */
 export function resultOfStep(
   name: string,
@@ -20,7 +20,7 @@ export function resultOfStep(
   return {
     name,
     changes,
-    // Not whole: the first steps handle few.
+    // Not rounded to an integer: the first steps handle few events.
     events: rounded(deliveries / idle.sockets),
     deliveries,
     idleResidentBytes: idle.residentBytes,
@@ -45,7 +45,7 @@ const COLUMNS: readonly (readonly [string, (step: LadderStep) => string])[] = [
   ['busy MB', ({ busyResidentBytes }) => (busyResidentBytes / MB).toFixed(0)],
 ];
 
-/** For a terminal. */
+/** Returns the table for a terminal. */
 export function stepTable(steps: readonly LadderStep[]): Table {
   return {
     columns: COLUMNS.map(([title]) => title),

@@ -24,7 +24,7 @@ interface SubscriptionOptions {
   readonly convertKeys: ConvertKeys;
 }
 
-/** One subscription: what graphql-ws keeps as the arguments of its execution. */
+/** One subscription, which graphql-ws keeps as the arguments of its execution. */
 export class Subscription implements ExecutionArgs {
   readonly id: string;
   readonly connection: Extra;
@@ -32,7 +32,7 @@ export class Subscription implements ExecutionArgs {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
   readonly variableValues: Variables;
-  /** The context of the subscribe resolver; each event has a context of its own. */
+  /** The context of the subscribe resolver; each event gets another context. */
   readonly contextValue: object;
   readonly #options: SubscriptionOptions;
 
@@ -47,13 +47,13 @@ export class Subscription implements ExecutionArgs {
     this.#options = options;
   }
 
-  /** The same for all subscriptions with the same operation and variables of one document. */
+  /** The same for all subscriptions of a document with the same operation and variables. */
   get groupKey(): string {
     const { prepared, operationName = '', variables } = this.#options;
     return `${operationName}(${variablesKey(prepared.variableNames, variables)})`;
   }
 
-  /** @returns its events, or the errors for which there are none */
+  /** @returns the events of the subscription, or errors */
   subscribe(): Promise<AsyncIterable<unknown> | ExecutionResult> {
     return createSourceEventStream(this);
   }

@@ -6,10 +6,10 @@ import { useServer, type Extra } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Recipe } from './readme-server.ts';
 
-/** How long clients may take to say goodbye. */
+/** The time that clients have to close their connections. */
 const STOP_GRACE_MS = 2_000;
 
-/** After the README of graphql-ws. @param options what it is told */
+/** Serves as in the README of graphql-ws. @param options returns the options of `useServer` */
 export function listenWith(
   options: (schema: GraphQLSchema) => ServerOptions<Record<string, unknown>, Extra>,
 ): Recipe['listen'] {

@@ -6,10 +6,10 @@ export interface IngestOptions {
   readonly brokers: readonly string[];
   readonly groupId: string;
   readonly topics: readonly string[];
-  /** One event of a partition after the other, as READMEs have it; or all that have come together, without waiting. */
+  /** One event of a partition after the other, as READMEs show it; or all events of a batch, without waiting. */
   readonly consume: 'eachMessage' | 'eachBatch';
   readonly take: (topic: string, event: Event) => Promise<void>;
-  /** It won't consume any more. */
+  /** Called when the consumer has crashed for good. */
   readonly stopped: (error: Error) => void;
 }
 
@@ -20,8 +20,8 @@ export interface Ingest {
 /**
  * Consumes as kafkajs's README shows it, in one group.
  *
- * @returns once every event that is sent from now on will be consumed: the group has been joined, and the positions at
- *   the ends of the partitions are known. (kafkajs as it is patched here looks them up before it tells of the join.)
+ * @returns when every event that is sent from now on will be consumed: the member has joined the group, and knows the
+ *   positions at the ends of the partitions. (kafkajs, as patched here, looks them up before it reports the join.)
  */
 export async function startIngest(options: IngestOptions): Promise<Ingest> {
   const { brokers, groupId, topics, consume, take, stopped } = options;
@@ -54,7 +54,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
   return { stop: () => consumer.disconnect() };
 }
 
-/** @returns undefined for what no later attempt would decode either */
+/** @returns undefined for a value that can't be decoded, now or later */
 function decode(value: Buffer | null): Event | undefined {
   try {
     const event: unknown = JSON.parse(String(value));

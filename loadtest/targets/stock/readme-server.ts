@@ -6,7 +6,7 @@ import { startIngest, type Event } from './kafkajs-ingest.ts';
 
 export interface Recipe {
   readonly consume: 'eachMessage' | 'eachBatch';
-  /** From what Kafka carries to what Redis carries: once for each event. */
+  /** Converts the event from Kafka to the one for Redis, once for each event. */
   readonly transform: (event: Event) => object;
   /** Serves the schema on a port of 127.0.0.1. */
   readonly listen: (schema: GraphQLSchema, port: number) => Promise<Listening>;
@@ -18,7 +18,8 @@ export interface Listening {
 }
 
 /**
- * Runs a server after the READMEs of graphql-redis-subscriptions and kafkajs: Kafka, one consumer group, Redis. It is told by the environment what to serve, and ends at SIGTERM.
+ * Runs a server after the READMEs of graphql-redis-subscriptions and kafkajs: Kafka, one consumer group, Redis.
+ * Environment variables are its settings, and SIGTERM ends it.
  */
 export async function serve({ consume, transform, listen }: Recipe): Promise<void> {
   const redisUrl = setting('REDIS_URL');
@@ -49,7 +50,7 @@ export async function serve({ consume, transform, listen }: Recipe): Promise<voi
   process.once('SIGTERM', async () => {
     await ingest.stop();
     await server.stop();
-    // Subscriptions to Redis end with the process: closing it while they are being given up fails.
+    // The process ends with its subscriptions to Redis: closing the connection while they are being given up fails.
     process.exit(0);
   });
   console.log(JSON.stringify({ msg: 'listening', port: server.port }));

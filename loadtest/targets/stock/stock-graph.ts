@@ -9,7 +9,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What a graph's SDL takes for granted, and graphql-js wants to be told. */
+/** The definitions that a graph's SDL leaves out, and graphql-js needs. */
 const ADDITIONS = parse(/* GraphQL */ `
   directive @event(topic: String!, key: String) on FIELD_DEFINITION
 
@@ -18,13 +18,13 @@ const ADDITIONS = parse(/* GraphQL */ `
   }
 `);
 
-/** Gives the events that are published on a trigger. */
+/** Returns the events that are published on a trigger. */
 export type Listen = (trigger: string) => AsyncIterator<unknown>;
 
 export interface StockGraph {
   readonly schema: GraphQLSchema;
   readonly topics: readonly string[];
-  /** Everything that an event of a topic is published on. */
+  /** Returns all triggers that an event of a topic is published on. */
   triggersOf(topic: string, event: Readonly<Record<string, unknown>>): string[];
 }
 

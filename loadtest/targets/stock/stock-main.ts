@@ -1,6 +1,6 @@
 /**
- * What a careful engineer writes without Sluice: keys are converted once for each event and cluster, Redis hands it to
- * every process, and graphql-js executes it for each subscriber.
+ * The server that a careful engineer writes without Sluice: it converts keys once for each event in the cluster, Redis
+ * hands the event to every process, and graphql-js executes it for each subscriber.
  */
 import snakecaseKeys from 'snakecase-keys';
 import { listenWith } from './graphql-ws-server.ts';

@@ -12,7 +12,7 @@ await serve({
   async listen(schema, port) {
     const handle = createHandler({ schema });
     const server = createServer((request, response) => {
-      // As its README does: it fails where a client leaves while it is written to.
+      // As in the README of graphql-sse. The handler rejects if a client leaves while the server writes to it.
       handle(request, response).catch(() => response.destroy());
     }).listen(port, '127.0.0.1');
     await once(server, 'listening');

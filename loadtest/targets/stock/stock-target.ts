@@ -1,14 +1,14 @@
 import path from 'node:path';
 import type { Target, Wiring } from '../target.ts';
 
-/** Beside Sluice: the same events by the usual packages. */
+/** The server to compare Sluice with: it serves the same events by the usual packages. */
 export const stock: Target = {
   name: 'stock',
   program: [path.join(import.meta.dirname, 'stock-main.js')],
   environment: stockEnvironment,
 };
 
-/** What `serve` reads. */
+/** Returns the environment variables that `serve` reads. */
 export function stockEnvironment({ brokers, redisUrl, graph, id }: Wiring): Record<string, string> {
   return {
     NODE_ENV: 'production',

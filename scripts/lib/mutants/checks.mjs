@@ -1,19 +1,19 @@
-/** What a mutant is tried with: test files, alone or several in one process, and the simulation. */
+/** The checks of a mutant: test files, one or several in a process, and the simulation. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runProcess, testArgs } from './test-process.mjs';
 import { fileOf } from './test-names.mjs';
 
-/** The simulation beside names of test files. */
+/** The simulation's name, used like the names of test files. */
 export const SIMULATION = 'simulate';
 
-/** What a processor of today runs in half a minute. */
+/** A current processor runs this many seeds in half a minute. */
 const SEEDS = 600;
 
 /**
  * @param {import('./tree.mjs').Tree} tree
- * @param {string[]} names several: they share a process
+ * @param {string[]} names several files share a process
  * @param {{ limitMs: number, env: NodeJS.ProcessEnv }} options
  * @returns {Promise<import('./test-process.mjs').Outcome>}
  */

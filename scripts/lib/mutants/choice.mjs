@@ -1,7 +1,7 @@
-/** Which mutants a run is about: by a seed, and by names that stay the same while `src` does. */
+/** Chooses the mutants of a run, by a seed and by ids that stay the same while `src` does. */
 import { createHash } from 'node:crypto';
 
-/** Longest text of the code before and after that is kept. */
+/** The most characters that are kept of the code before and after. */
 const TEXT = 100;
 
 /**
@@ -10,13 +10,13 @@ const TEXT = 100;
  * @property {string} file below `src`
  * @property {number} line
  * @property {string} mutator
- * @property {string} original what stands there, in one line, shortened
+ * @property {string} original the code that is replaced, in one line, shortened
  * @property {string} replacement
  */
 
 /**
  * @param {object} mutant as Stryker describes it: lines and columns from 0
- * @returns {string} such as `hub/group.ts:12:5:EqualityOperator:1f0c3a2b`
+ * @returns {string} for instance `hub/group.ts:12:5:EqualityOperator:1f0c3a2b`
  */
 export function idOf({ fileName, location: { start, end }, mutatorName, replacement }) {
   const rest = digest(`${end.line}:${end.column}:${replacement}`).slice(0, 8);
@@ -24,10 +24,10 @@ export function idOf({ fileName, location: { start, end }, mutatorName, replacem
 }
 
 /**
- * More of them with the same seed are those and others.
+ * A larger count with the same seed gives the same mutants, and then more.
  *
  * @param {string[]} ids
- * @returns {string[]} in the order in which they are tried, so that the first of them are a sample too
+ * @returns {string[]} in the order in which they are tried, so that the first ones are a sample too
  */
 export function choose(ids, { seed, count }) {
   return [...new Set(ids)]

@@ -1,4 +1,4 @@
-/** Stryker's instrumenter, which finds and places mutants. Fetched at its first use: nothing else needs its 25 MB. */
+/** Stryker's instrumenter, which finds and places mutants. Fetched at its first use: only mutants need its 25 MB. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,13 +7,13 @@ import { cacheFolder } from '../places.mjs';
 import { run } from '../processes.mjs';
 import { idOf } from './choice.mjs';
 
-/** The last one for Node.js 20. */
+/** The last version for Node.js 20. */
 const VERSION = '9.6.1';
 const DOWNLOAD_TIMEOUT_MS = 600_000;
 
 const folder = path.join(cacheFolder, `stryker-instrumenter-${VERSION}`);
 
-/** Most strings are words of log lines, errors and pages, which no test should have to repeat. */
+/** Strings are left out: most are words of log lines, errors and pages, which tests should not have to repeat. */
 const OPTIONS = { excludedMutations: ['StringLiteral'], ignorers: [], noHeader: true, plugins: null };
 
 const SILENT = { debug() {}, info() {}, warn() {}, isDebugEnabled: () => false };
@@ -39,7 +39,7 @@ export async function instrument(files, isWanted) {
   return { files: result.files, mutants: result.mutants.filter(({ status }) => status === undefined) };
 }
 
-/** A collector in which mutants have ids that stay the same from one run to the next, and some are passed over. */
+/** A collector whose mutants have the same ids in each run. It passes over mutants that are not wanted. */
 function choosing(collector, isWanted) {
   return Object.create(collector, {
     collect: {

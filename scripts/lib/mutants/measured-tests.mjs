@@ -1,17 +1,17 @@
-/** What each test file takes and reaches without an active mutant: measured once for a tree, and kept there. */
+/** The time and the reached mutants of each test file, without an active mutant: measured and kept once for a tree. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isInterrupted } from '../processes.mjs';
 import { check } from './checks.mjs';
 
-/** What takes longer is of no use: a mutant gets three minutes of tests with services. */
+/** Slower files are useless: a mutant gets three minutes of tests with services. */
 const LIMIT_MS = 180_000;
 
 /**
  * @typedef {object} Measured
- * @property {number} seconds of its process
- * @property {number} tests that it holds
+ * @property {number} seconds of the file's process
+ * @property {number} tests in the file
  * @property {string[]} reached ids of mutants
- * @property {string} [failure] without a mutant: nothing can be found with it
+ * @property {string} [failure] without a mutant: the file can't find any then
  */
 
 export class MeasuredTests {
@@ -45,7 +45,7 @@ export class MeasuredTests {
     }
   }
 
-  /** @param {string[]} names @param {string} id @returns {string[]} those of the names that reach the mutant */
+  /** @param {string[]} names @param {string} id @returns {string[]} the names of files that reach the mutant */
   reaching(names, id) {
     return names.filter((name) => {
       const test = this.#tests[name];
@@ -55,7 +55,7 @@ export class MeasuredTests {
 
   secondsOf = (name) => this.#tests[name].seconds;
 
-  /** @returns {number} how many tests these files hold */
+  /** @returns {number} the number of tests in these files */
   testsOf(names) {
     return names.reduce((sum, name) => sum + this.#tests[name].tests, 0);
   }

@@ -1,6 +1,6 @@
 /**
- * In the instrumented copy as `dist/src/mutant-switch.js`: tells its code which mutant is active. A file says so and
- * not the environment, since tests start gateways with few variables of their own.
+ * Copied into the instrumented copy as `dist/src/mutant-switch.js`: tells its code which mutant is active. It reads a
+ * file and not the environment, since tests start gateways with few variables of their own.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const reached = new Set();
 
 export const isActive = (id) => id === active;
 
-/** Written at once: a gateway that is killed has no later. */
+/** Writes at once, since a gateway may be killed. */
 export function cover(...ids) {
   if (reachedFile === undefined) return;
   for (const id of ids) {
@@ -26,7 +26,7 @@ function read(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // Some tests copy `dist` elsewhere.
+    // Tests that copy `dist` elsewhere have no such file.
     if (error.code === 'ENOENT') return {};
     throw error;
   }

@@ -1,16 +1,16 @@
-/** In which order tests are tried: those first that are likely to fail soon. */
+/** The order of tests: files that are likely to fail soon come first. */
 
-/** Seconds of the first files that share a process. Each process after it takes on twice as many. */
+/** Seconds of the first files that share a process. Each process after it takes on twice as many as the one before. */
 const FIRST_GROUP = 3;
 
-/** What makes a test with services costly: brokers and clusters of its own. */
+/** Marks of costly tests with services: they start brokers and clusters of their own. */
 const OWN_SERVERS = /needs\([^)]*'(kafka-jars|redis-server|nginx|image-node)'/;
 
 /**
  * @param {string} file of the mutant, below `src`
  * @param {string[]} names of test files
  * @param {(name: string) => number} secondsOf
- * @returns {string[]} those of the same folders and name first, then those with words of them, then the fastest
+ * @returns {string[]} names with the same folders and name first, then names that share words with it, then the fastest
  */
 export function nearestFirst(file, names, secondsOf) {
   const wanted = file.replace(/\.ts$/, '').split('/');
@@ -37,7 +37,7 @@ const descending = (a, b) => (a === b ? 0 : b - a);
 /**
  * @param {string[]} names
  * @param {(name: string) => number} secondsOf
- * @returns {string[][]} in the same order: names that share a process
+ * @returns {string[][]} groups of names that share a process, in the same order
  */
 export function groups(names, secondsOf) {
   const made = [];
@@ -57,7 +57,7 @@ export function groups(names, secondsOf) {
 
 /**
  * @param {string} code of a test file
- * @returns {number} the lower, the less it takes to run
+ * @returns {number} higher for files whose servers cost more
  */
 export function costOf(code) {
   if (OWN_SERVERS.test(code)) return 2;

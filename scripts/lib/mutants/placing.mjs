@@ -4,14 +4,14 @@ import path from 'node:path';
 import { choose, describe } from './choice.mjs';
 import { instrument } from './instrumenter.mjs';
 
-/** Folders of `src` in which a fault loses, doubles or discloses something. */
+/** Folders of `src` in which a fault could lose, double or disclose something. */
 const FOLDERS = ['hub', 'bus', 'ingest', 'transports', 'auth', 'executor', 'lazy'];
 
-/** Names that Stryker gives the functions which the instrumented code calls. */
+/** Stryker's names for the functions that the instrumented code calls. */
 const [IS_ACTIVE, COVER] = ['stryMutAct_9fa48', 'stryCov_9fa48'];
 
 /**
- * Instruments the sources of a tree where they are.
+ * Instruments the sources of a tree in place.
  *
  * @param {string} src
  * @param {{ seed: string, count: number }} choice

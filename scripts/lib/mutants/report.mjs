@@ -1,4 +1,4 @@
-/** What results say: the score of each file, its survivors, and what two files differ in. */
+/** Reports on results: the score of each file, the survivors, and the difference between two files of results. */
 import { isKilled } from './results.mjs';
 
 /** @param {import('./results.mjs').Results} results @returns {string} */
@@ -26,7 +26,7 @@ export function survivorsOf({ byId }) {
 /**
  * @param {import('./results.mjs').Results} before
  * @param {import('./results.mjs').Results} after
- * @returns {{ compared: number, lost: string[], gained: string[] }} `lost`: killed before, and not now
+ * @returns {{ compared: number, lost: string[], gained: string[] }} `lost`: killed before, but not now
  */
 export function difference(before, after) {
   const both = [...after.byId.values()].filter(({ id }) => before.byId.has(id));

@@ -1,12 +1,12 @@
 /**
- * What has become of each mutant: a file with a line of JSON for the run, then one for each mutant and phase, in the
- * order in which they were tried. A later line of a mutant counts in place of an earlier one.
+ * The results of a run: a file with a line of JSON for the run, then one for each mutant and phase, in the order in
+ * which they were tried. A later line of a mutant replaces an earlier one.
  *
  * @typedef {object} Result
  * @property {string} id
  * @property {1 | 2} phase
  * @property {'killed' | 'timeout' | 'survived' | 'unreached'} outcome
- * @property {string} [by] what has killed it
+ * @property {string} [by] the tests that have killed it
  * @property {string} original the code, in one line
  * @property {string} replacement
  */
@@ -38,7 +38,7 @@ export class Results {
     );
   }
 
-  /** Goes on with a file, or begins it. @param {string} file @param {Results['run']} run */
+  /** Continues a file of results, or begins it. @param {string} file @param {Results['run']} run */
   static resume(file, run) {
     if (!existsSync(file)) {
       mkdirSync(path.dirname(file), { recursive: true });

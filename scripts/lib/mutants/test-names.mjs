@@ -1,36 +1,36 @@
-/** Test files of a tree by name, found anew in each: such as `unit/hub/hub` or `e2e/drain.slow`. */
+/** The test files of a tree by name, for instance `unit/hub/hub` or `e2e/drain.slow`. Each call reads them anew. */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 const ENDING = '.test.js';
 
-/** The simulation itself, which is a check of its own, and tests of what it finds. */
+/** Left out: the simulation, which is a separate check, and tests of its defects. */
 const SIMULATION = /^simulation\/(simulation(\.slow)?$|defects\/)/;
 
-/** Runs slowly, so it is tried last, after all that have services. */
+/** Slow tests are tried last, after tests with services. */
 export const isSlow = (name) => name.endsWith('.slow');
 
-/** Tests that run in their process alone. */
+/** Tests that start no other process. */
 const IN_PROCESS = /^(unit\/|contract\/memory-|simulation\/)/;
 
 const WITH_SERVICES = /^(contract|integration|e2e|abuse)\//;
 
-/** @returns {string[]} names of test files that need no services, and start no gateway */
+/** @returns {string[]} names of fast test files that need no services, and start no gateway */
 export function inProcessTests(root) {
   return namesIn(root).filter((name) => IN_PROCESS.test(name) && !isSlow(name));
 }
 
-/** @returns {string[]} names of the others that are about the gateway */
+/** @returns {string[]} names of the other test files of the gateway */
 export function serviceTests(root) {
   return namesIn(root).filter((name) => (IN_PROCESS.test(name) ? isSlow(name) : WITH_SERVICES.test(name)));
 }
 
 export const isUnit = (name) => name.startsWith('unit/');
 
-/** @returns {string} the built file */
+/** @returns {string} the path of the built file */
 export const fileOf = (root, name) => path.join(root, 'dist/test', `${name}${ENDING}`);
 
-/** @returns {string | undefined} of a file, built or source; undefined: it is no test file of the tree */
+/** @returns {string | undefined} the name of a built or source file; undefined: it is no test file of the tree */
 export function nameIn(root, file) {
   if (file === undefined) return undefined;
   const [, name] = /^(?:dist\/)?test\/(.+)\.test\.[jt]s$/.exec(path.relative(root, file)) ?? [];

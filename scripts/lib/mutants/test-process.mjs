@@ -1,4 +1,4 @@
-/** Runs tests of the instrumented copy in a process, and ends it with all that it has started at the first failure. */
+/** Runs tests of the instrumented copy in a process. The first failure ends it and the processes it has started. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,16 +7,16 @@ import { createInterface } from 'node:readline';
 import { MARK } from './reporter.mjs';
 import { nameIn } from './test-names.mjs';
 
-/** What the simulation prints of a seed that has gone wrong. */
+/** The simulation's line for a seed that has failed. */
 const VIOLATION = /^seed \d+:$/;
 
-/** Output of grandchildren that live on does not hold up the rest. */
+/** The limit of the wait for output of processes that the tests have left behind. */
 const CLOSE_MS = 2_000;
 
 /**
  * @typedef {object} Outcome
- * @property {string} [failure] what was wrong: a test's name, or how the process ended
- * @property {string} [by] the test file, where it is known
+ * @property {string} [failure] a test's name, or how the process ended
+ * @property {string} [by] the test file, if it is known
  * @property {boolean} isTimeout
  * @property {number} tests that have ended
  * @property {number} seconds
@@ -32,7 +32,7 @@ export function stopAll() {
 /**
  * @param {string[]} args of Node.js
  * @param {object} options
- * @param {string} options.root of the copy
+ * @param {string} options.root of the instrumented copy
  * @param {number} options.limitMs
  * @param {NodeJS.ProcessEnv} options.env
  * @returns {Promise<Outcome>}
@@ -41,7 +41,7 @@ export function runProcess(args, { root, limitMs, env }) {
   const begin = performance.now();
   const { NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
   const flags = ['--enable-source-maps', '--expose-gc'];
-  // A process that is killed leaves its files behind.
+  // A killed process leaves its temporary files behind, so they are in a folder that is removed.
   const temporary = mkdtempSync(path.join(tmpdir(), 'mutant-'));
   const child = spawn(process.execPath, [...flags, ...args], {
     cwd: root,

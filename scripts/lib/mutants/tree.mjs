@@ -3,9 +3,9 @@
  *
  *     tree/          the commit, with mutants in `src`; its node_modules are those of the checkout
  *     mutants.json   the mutants
- *     switch.json    which of them is active
- *     reached        the ids that were reached, while that is asked for
- *     tests.json     what each test file takes and reaches
+ *     switch.json    the active mutant
+ *     reached        the ids of reached mutants, after `watch`
+ *     tests.json     the time and the reached mutants of each test file
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import { place } from './placing.mjs';
 export class Tree {
   /** @type {string} */
   folder;
-  /** @type {string} the checkout's copy */
+  /** @type {string} the clone of the checkout */
   root;
   /** @type {import('./choice.mjs').Mutant[]} */
   mutants;
@@ -32,12 +32,12 @@ export class Tree {
     return path.join(this.folder, 'tests.json');
   }
 
-  /** Of processes that begin from now on. @param {string} [id] none: the code is as it was */
+  /** Activates a mutant for processes that start from now on. @param {string} [id] none: the code is as it was */
   activate(id) {
     this.#switchTo({ active: id });
   }
 
-  /** From now on processes tell which mutants they reach. */
+  /** Makes processes that start from now on write which mutants they reach. */
   watch() {
     rmSync(this.#reachedFile, { force: true });
     this.#switchTo({ reachedFile: this.#reachedFile });
@@ -58,12 +58,12 @@ export class Tree {
   }
 }
 
-/** @returns {Promise<string>} short */
+/** @returns {Promise<string>} the short hash */
 export async function commitOf(checkout) {
   return (await run('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: checkout })).trim();
 }
 
-/** Results are those of a commit, so that a run can be resumed. */
+/** A run can be resumed only on the same commit, so results must be of a commit. */
 async function ensureCommitted(checkout) {
   const folders = ['src', 'test', 'babel-plugins', 'scripts'];
   const changed = await run('git', ['status', '--porcelain', '--', ...folders], { cwd: checkout });
@@ -73,8 +73,8 @@ async function ensureCommitted(checkout) {
 
 /**
  * @param {object} options
- * @param {string} options.checkout installed
- * @param {string} options.commit that it holds
+ * @param {string} options.checkout with installed packages
+ * @param {string} options.commit of the checkout
  * @param {string} options.seed
  * @param {number} options.count of mutants
  * @returns {Promise<Tree>}
@@ -95,7 +95,7 @@ export async function prepareTree({ checkout, commit, seed, count }) {
     console.error('Building the copy with mutants …');
     await run(process.execPath, ['scripts/build.mjs'], { cwd: tree });
   });
-  // The checkout of an earlier run may be gone.
+  // The checkout that an earlier run has linked may be gone.
   link(checkout, tree);
   return new Tree(folder);
 }

@@ -1,14 +1,14 @@
-/** One mutant against the tests that reach it, to the first that fails. */
+/** Runs the tests that reach a mutant, until the first one fails. */
 import { readFileSync } from 'node:fs';
 import { check, SIMULATION } from './checks.mjs';
 import { costOf, groups, nearestFirst } from './order.mjs';
 import { fileOf, inProcessTests, isSlow, isUnit, serviceTests } from './test-names.mjs';
 
-/** Beyond the time that it took without the mutant, a test may take this much for a busy machine's sake. */
+/** A process may take this time, plus TIMES what its tests take without the mutant, since the machine may be busy. */
 const FLOOR_MS = 20_000;
 const TIMES = 5;
 
-/** Of tests with services, for each mutant. */
+/** The most test files with services for each mutant. */
 const MOST_FILES = 10;
 const MOST_SECONDS = 180;
 
@@ -43,7 +43,7 @@ export class Trial {
     ]);
   }
 
-  /** Tests with services: as few as are likely to tell. @returns {Promise<Verdict>} */
+  /** Some tests with services: the most likely to fail, within MOST_SECONDS. @returns {Promise<Verdict>} */
   async second(mutant) {
     const cost = (name) => (isSlow(name) ? 3 : costOf(readFileSync(fileOf(this.#tree.root, name), 'utf8')));
     const names = this.#nearest(mutant, serviceTests(this.#tree.root)).toSorted((a, b) => cost(a) - cost(b));
@@ -68,7 +68,7 @@ export class Trial {
     for (const names of processes) {
       const { failure, by, isTimeout } = await this.#check(names, id);
       if (failure === undefined) continue;
-      // A machine that is too busy fails tests as well.
+      // Tests also fail on a machine that is too busy: they run again without the mutant.
       const suspects = by === undefined || !names.includes(by) ? names : [by];
       const control = await this.#check(suspects);
       if (control.failure !== undefined) {
@@ -84,14 +84,14 @@ export class Trial {
     return { outcome: 'survived' };
   }
 
-  /** @param {string} [id] none: as a control, without a mutant */
+  /** @param {string} [id] none: a control run without a mutant */
   async #check(names, id) {
     this.#tree.activate(id);
     const seconds = names.reduce((sum, name) => sum + this.#tests.secondsOf(name), 0);
     const limitMs = FLOOR_MS + TIMES * 1000 * seconds;
     const outcome = await check(this.#tree, names, { limitMs, env: this.#env });
     const expected = this.#tests.testsOf(names);
-    // A process that ends early with code 0 takes tests with it that were still to come.
+    // A process that ends early with code 0 leaves out tests.
     if (outcome.failure === undefined && outcome.tests < expected) {
       outcome.failure = `${outcome.tests} of ${expected} tests have ended`;
     }

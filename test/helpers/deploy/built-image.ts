@@ -10,10 +10,10 @@ import { buildStages, type Image } from './image.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
-/** The images that the Dockerfiles describe, made without an engine, and processes in them. */
+/** The images that the Dockerfiles describe, built without an engine, with processes in them. */
 export class BuiltImages {
   readonly folder: string;
-  /** Node.js of the image's version, where every user may run it. */
+  /** A folder with Node.js of the image's version, which every user may run. */
   readonly #bin: string;
   #images = new Map<string, Image>();
 
@@ -22,7 +22,7 @@ export class BuiltImages {
     this.#bin = path.join(folder, 'bin');
   }
 
-  /** Needs 'image-node'. The caller removes it. */
+  /** Needs 'image-node'. The caller removes the images. */
   static async build(): Promise<BuiltImages> {
     const folder = await mkdtemp(path.join(tmpdir(), 'sluice-image-'));
     await chmod(folder, 0o755);
@@ -49,14 +49,14 @@ export class BuiltImages {
     return this.get('sluice');
   }
 
-  /** The gateway with a graph of one's own, as deploy/graph.Dockerfile makes it. */
+  /** The image of the gateway with a user's graph, as deploy/graph.Dockerfile makes it. */
   async withGraph(graph: string): Promise<Image> {
     const context = path.join(this.folder, 'graph-context');
     await cp(graph, path.join(context, 'graph'), { recursive: true });
     return this.#add(path.join(ROOT, 'deploy/graph.Dockerfile'), context);
   }
 
-  /** A process in the image, as the image's user where this one may become it. */
+  /** Starts a process in the image, as the image's user if this process may do so. */
   spawn(
     t: TestContext,
     image: Image,
@@ -66,7 +66,7 @@ export class BuiltImages {
     const [file = '', ...args] = image.command(command);
     const [uid, gid] = (image.user ?? '').split(':').map(Number);
     const identity = process.getuid?.() === 0 ? { uid, gid } : {};
-    // A program that writes to its home folder or makes temporary files fails: both are read-only here.
+    // Home and temporary folder are read-only here, so that a program that writes to them fails.
     const [names, values] = [Object.keys(image.env), image.command(Object.values(image.env))];
     const own = Object.fromEntries(names.map((name, index) => [name, values[index]]));
     const env = { HOME: image.folder, TMPDIR: image.folder, ...own, ...settings, PATH: this.#path };
@@ -77,7 +77,7 @@ export class BuiltImages {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The build context that would be sent to the engine. */
+  /** Makes the build context that an engine would get. */
   async #context(): Promise<string> {
     const context = path.join(this.folder, 'context');
     for (const name of includedBy(await readFile(path.join(ROOT, '.dockerignore'), 'utf8'))) {
@@ -93,7 +93,7 @@ export class BuiltImages {
     const env = { ...process.env, PATH: this.#path };
     const images = await buildStages(stages, { folder, context, images: this.#images, env });
     const last = images.get(stages.at(-1)?.name ?? '') as Image;
-    // By the name that the documentation gives it with --tag.
+    // The name that the documentation gives the image with --tag.
     if (this.#images.size === 0) images.set('sluice', last);
     this.#images = images;
     return last;

@@ -12,7 +12,7 @@ import { createTopic } from '../topic.ts';
 import { Exposition } from './exposition.ts';
 
 const QUERY = 'subscription { item { id mine supplier } }';
-/** Counters that the test has count. */
+/** Counters that the test must raise. */
 const COUNTED = [
   'dead_letters',
   'kafka_key_mismatches',
@@ -63,7 +63,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   await gateway.untilMetric('sluice_subscribers', 3);
 
   const redis = await redisAdmin(t, { url: redisUrl() });
-  // The gateway has subscribed to the channel before it counts, or soon after.
+  // The count includes the gateway now or soon: it has subscribed to the channel, or is about to.
   await eventually(async () =>
     assert.equal(await redis.publish(`${topic}:${topic}`, '{"v":99}'), 1, 'gateways that listen'),
   );
@@ -78,7 +78,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
     { key: '9', value: '{"id":"9"}' },
   ];
   await producer.send({ topic: keyed, messages: others });
-  // By then the execution has been split by what it read of the two, and the back end, which is away, has been asked.
+  // By then the execution has been split by both viewers, and has asked the back end, which is away.
   await Promise.all(viewers.map((received) => received.until(1)));
   return eventually(async () => {
     const page = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
@@ -89,7 +89,7 @@ export async function metricsOfBusyGateway(t: TestContext): Promise<string> {
   });
 }
 
-/** Names of the gateway's metrics that have no series on the page, and Node.js's of garbage collections. */
+/** Returns names of metrics that have no series on the page: the gateway's, and Node.js's of garbage collections. */
 function withoutSeries(page: string): string[] {
   const exposition = new Exposition(page);
   return [...page.matchAll(/^# TYPE ((?:sluice_|nodejs_gc_)\w+) (\w+)$/gm)]

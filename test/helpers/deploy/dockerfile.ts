@@ -1,4 +1,4 @@
-/** One instruction; its arguments as they were written, without the line's comments. */
+/** One instruction, with its arguments as written, but without comments. */
 export interface Instruction {
   readonly name: string;
   readonly args: string;
@@ -7,12 +7,12 @@ export interface Instruction {
 export interface Stage {
   /** Another stage, or an image. */
   readonly from: string;
-  /** Its number where it has no name. */
+  /** The stage's number if it has no name. */
   readonly name: string;
   readonly instructions: readonly Instruction[];
 }
 
-/** The stages of a Dockerfile: one instruction a line, which is all that ours need. */
+/** Returns the stages of a Dockerfile with one instruction a line, which is the form of ours. */
 export function stagesOf(dockerfile: string): Stage[] {
   const stages: (Stage & { instructions: Instruction[] })[] = [];
   for (const line of dockerfile.split('\n')) {
@@ -29,7 +29,7 @@ export function stagesOf(dockerfile: string): Stage[] {
   return stages;
 }
 
-/** What of a folder is sent to the engine: the file must begin by leaving everything out. */
+/** Returns the paths of a folder that the engine gets: the file must begin by excluding all. */
 export function includedBy(dockerignore: string): string[] {
   const [first, ...others] = dockerignore.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const strange = others.filter((line) => !/^![\w./-]+$/.test(line));

@@ -1,12 +1,12 @@
-/** Labels that Prometheus gives every series of a target that a ServiceMonitor names. */
+/** Labels that Prometheus adds to each series of a target that a ServiceMonitor names. */
 const TARGET_LABELS = ['namespace', 'pod', 'container', 'endpoint', 'service', 'job', 'instance'];
 
-/** The series of a `/metrics` page: names, labels, and the values that labels have there. */
+/** The series of a `/metrics` page: names, labels, and the values of labels on the page. */
 export class Exposition {
   readonly #series = new Map<string, Map<string, Set<string>>>();
 
   constructor(page: string) {
-    // Prometheus makes this one itself.
+    // Prometheus makes this series itself.
     this.#note('up', '');
     for (const line of page.split('\n')) {
       if (line === '' || line.startsWith('#')) continue;
@@ -26,7 +26,7 @@ export class Exposition {
     return new Set([...labels.keys(), ...TARGET_LABELS]);
   }
 
-  /** Undefined where Prometheus decides. */
+  /** Undefined if Prometheus sets the label. */
   valuesOf(name: string, label: string): ReadonlySet<string> | undefined {
     return this.#series.get(name)?.get(label);
   }

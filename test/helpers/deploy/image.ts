@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Instruction, Stage } from './dockerfile.ts';
 
-/** What a stage has become: a folder that stands for the root of its file system, and how it is to be run. */
+/** A built stage: a folder in place of the root of its file system, and the settings of its processes. */
 export class Image {
   readonly folder: string;
   workdir = '/';
@@ -18,29 +18,29 @@ export class Image {
     this.folder = folder;
   }
 
-  /** Where a path in the image is on this machine. */
+  /** Returns the path on this machine of a path in the image. */
   at(inside: string): string {
     return path.join(this.folder, path.posix.resolve(this.workdir, inside));
   }
 
-  /** A command of the image as this machine can run it: the paths that it begins with are in the folder. */
+  /** Returns a command of the image as this machine can run it: with paths in WORKDIR made paths of the folder. */
   command(words: readonly string[]): string[] {
     return words.map((word) => (word.startsWith(`${this.workdir}/`) ? this.at(word) : word));
   }
 }
 
 export interface Builder {
-  /** Where the images go, each in an empty folder of its own. */
+  /** The images go into empty folders in this folder. */
   readonly folder: string;
-  /** What is sent to the engine. */
+  /** The build context, the files that an engine would get. */
   readonly context: string;
-  /** What `FROM` may name besides stages; undefined: any image of Node.js, as an empty folder. */
+  /** Images that `FROM` may name besides stages; other names must be images of Node.js, which are empty here. */
   readonly images: ReadonlyMap<string, Image>;
-  /** For `RUN`. */
+  /** The environment of `RUN`. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Does what the engine would, in the same order, without one. */
+/** Does the work of an engine, in the same order. */
 export async function buildStages(stages: readonly Stage[], builder: Builder): Promise<Map<string, Image>> {
   const images = new Map(builder.images);
   for (const { name, from, instructions } of stages) {
@@ -55,7 +55,7 @@ export async function buildStages(stages: readonly Stage[], builder: Builder): P
   return images;
 }
 
-/** Hard links take no time and no space; ours add files to what they inherit and change none of it. */
+/** Makes hard links, which are quick and take no space; our images add files to inherited ones, and change none. */
 async function inherit(image: Image, base: Image): Promise<void> {
   await promisify(execFile)('cp', ['--archive', '--link', `${base.folder}/.`, image.folder]);
   const { workdir, user, entrypoint, cmd, healthcheck } = base;
@@ -63,7 +63,7 @@ async function inherit(image: Image, base: Image): Promise<void> {
   Object.assign(image.env, base.env);
 }
 
-/** An instruction that is new to the Dockerfile has to be thought of here, too. */
+/** Fails on an instruction that is new to the Dockerfile, so that it must be added here, too. */
 async function apply(
   image: Image,
   { name, args }: Instruction,
@@ -104,13 +104,13 @@ async function apply(
   }
 }
 
-/** With a shell between, signals would not arrive. */
+/** Takes only the exec form: a shell between would not pass signals on. */
 function execForm(args: string): string[] {
   if (!args.startsWith('[')) throw new Error(`Expected the exec form, ["…"], got: ${args}`);
   return JSON.parse(args) as string[];
 }
 
-/** Copies as the engine does: of a folder its content, a file itself. */
+/** Copies like the engine: the content of a folder, or a file itself. */
 async function copy(
   image: Image,
   args: string,
@@ -131,14 +131,14 @@ async function copy(
   }
 }
 
-/** A name with `*` stands for files that match it, which may be none. */
+/** Returns the files that match a name with `*`, which may be none. */
 async function matching(origin: string, source: string): Promise<string[]> {
   if (!source.includes('*')) return [source];
   const pattern = new RegExp(`^${source.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
   return (await readdir(origin)).filter((name) => pattern.test(name));
 }
 
-/** In the folder, where a path from the root would be one of this machine. */
+/** Runs in the image's folder. Paths from the root must be below WORKDIR: others would be paths of this machine. */
 async function run(image: Image, command: string, env: NodeJS.ProcessEnv): Promise<void> {
   const words = image.command(command.split(' '));
   const foreign = words.find((word) => word.startsWith('/') && !word.startsWith(image.folder));
@@ -146,7 +146,7 @@ async function run(image: Image, command: string, env: NodeJS.ProcessEnv): Promi
   await promisify(execFile)('/bin/sh', ['-c', words.join(' ')], { cwd: image.at('.'), env });
 }
 
-/** Every file with its size and time of change, to tell whether anything was written. */
+/** Returns each file with its size and time of change, to tell whether a program has written to one. */
 export async function contentOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const lines = entries.map(async (entry) => {

@@ -10,7 +10,7 @@ import { monitoringFaults } from './monitoring.ts';
 
 export const KUBERNETES = path.join(import.meta.dirname, '../../../../deploy/kubernetes');
 
-/** What a user puts in for the example values in deploy/kubernetes. */
+/** A user's values in place of the example values in deploy/kubernetes. */
 const VALUES: Readonly<Record<string, string>> = {
   'REPLACE-WITH-REGISTRY': 'registry.example.com',
   'REPLACE-WITH-TAG': '0.1.0',
@@ -25,7 +25,7 @@ const VALUES: Readonly<Record<string, string>> = {
   'REPLACE-WITH-NETWORKS-OF-PROXIES': '10.0.0.0/8',
 };
 
-/** A text with values put in for the examples'. */
+/** Puts a user's values in place of the example values. */
 export const filledIn = (text: string): string =>
   text.replaceAll(/REPLACE-WITH-[A-Z-]+/g, (found) => {
     const value = VALUES[found];
@@ -33,7 +33,7 @@ export const filledIn = (text: string): string =>
     return value;
   });
 
-/** What an overlay comes to. Needs 'kubectl'. */
+/** The manifests that an overlay gives. Needs 'kubectl'. */
 export class Overlay {
   readonly yaml: string;
   readonly manifests: readonly Manifest[];
@@ -48,7 +48,7 @@ export class Overlay {
     return new Overlay(stdout);
   }
 
-  /** A kustomization of one's own, in a folder beside that of the manifests: `../kubernetes`. */
+  /** Builds a user's kustomization, in a folder beside that of the manifests: `../kubernetes`. */
   static async of(scope: Scope, kustomization: object): Promise<Overlay> {
     const folder = await temporaryFolder(scope);
     await symlink(KUBERNETES, path.join(folder, 'kubernetes'));
@@ -58,7 +58,7 @@ export class Overlay {
     return Overlay.build(mine);
   }
 
-  /** With values in place of the examples'; those in Secrets stay. */
+  /** Returns the overlay with a user's values; values in Secrets stay. */
   filledIn(): Overlay {
     return new Overlay(filledIn(this.yaml));
   }
@@ -84,12 +84,12 @@ export class Overlay {
     return this.podSpec.containers[0];
   }
 
-  /** What makes pods roll when it differs. */
+  /** The pod template: a difference makes the Deployment replace its pods. */
   get template(): unknown {
     return this.get('Deployment').spec.template;
   }
 
-  /** The environment of the container, secrets left out. */
+  /** The environment of the container, without secrets. */
   get settings(): Record<string, string> {
     const settings: Record<string, string> = {};
     for (const { configMapRef } of this.container.envFrom) {
@@ -99,11 +99,11 @@ export class Overlay {
     return settings;
   }
 
-  /** The environment of the container, secrets that the overlay makes included. */
+  /** The environment of the container, with secrets that the overlay makes. */
   get environment(): Record<string, string> {
     const environment: Record<string, string> = {};
     for (const { configMapRef, secretRef } of this.container.envFrom) {
-      // Of two sources the later one counts.
+      // The later of two sources counts.
       if (configMapRef !== undefined)
         Object.assign(environment, this.get('ConfigMap', configMapRef.name).data);
       if (secretRef === undefined) continue;
@@ -113,7 +113,7 @@ export class Overlay {
     return environment;
   }
 
-  /** A port of the container by name or number, undefined where it has none such. */
+  /** Returns a port of the container by name or number, undefined if it has no such port. */
   portOf(reference: string | number): number | undefined {
     const ports: { name: string; containerPort: number }[] = this.container.ports;
     return ports.find(({ name, containerPort }) => reference === name || reference === containerPort)
@@ -121,7 +121,7 @@ export class Overlay {
   }
 }
 
-/** What is wrong with its manifests, by the schemas of Kubernetes, strictly, and those of the Prometheus operator. */
+/** Returns the faults of manifests, by the schemas of Kubernetes, strictly, and those of the Prometheus operator. */
 export async function faultsOf({ manifests, yaml }: Overlay): Promise<string[]> {
   const foreign = manifests.filter((manifest) => monitoringFaults(manifest) !== undefined);
   const unknown = foreign.map(({ kind }) => new RegExp(`^WARN .*find schema for kind ${kind} `));
@@ -129,7 +129,7 @@ export async function faultsOf({ manifests, yaml }: Overlay): Promise<string[]> 
   return [...foreign.flatMap((manifest) => monitoringFaults(manifest) ?? []), ...faults];
 }
 
-/** What kubernetes-validate has to say of manifests, strictly; empty where all is well. Needs that. */
+/** Returns the output of kubernetes-validate, which is strict and empty if there is no fault. Needs that program. */
 async function schemaFaults(yaml: string): Promise<string[]> {
   const child = promisify(execFile)(deployTool('kubernetes-validate'), ['--strict', '--quiet', '-']);
   child.child.stdin?.end(yaml);

@@ -1,6 +1,6 @@
 const DURATION = /^\d+(s|m|h)$/;
 
-/** Kinds of the Prometheus operator, which Kubernetes has no schemas for: as much of theirs as ours need. */
+/** Kinds of the Prometheus operator, for which Kubernetes has no schemas: the parts that our manifests use. */
 const SHAPES: Readonly<Record<string, object>> = {
   ServiceMonitor: {
     selector: { matchLabels: { 'app.kubernetes.io/name': /^sluice$/ } },
@@ -29,7 +29,7 @@ interface Manifest {
   readonly spec: unknown;
 }
 
-/** What is missing, wrong or unknown in the manifest's spec; undefined for kinds that are not of the operator. */
+/** Returns missing, wrong and unknown fields of the manifest's spec; undefined if the kind is not the operator's. */
 export function monitoringFaults({ kind, spec }: Manifest): string[] | undefined {
   const shape = SHAPES[kind];
   return shape === undefined ? undefined : faultsOf(spec, shape, kind);

@@ -3,11 +3,11 @@ import { parser } from '@prometheus-io/lezer-promql';
 import type { Exposition } from './exposition.ts';
 
 /**
- * Checks a query against the metrics: every series and label that it names must exist, and so must the values that it
+ * Checks a query against the metrics: each series and label that it names must exist, and so must each value that it
  * asks for with `=`.
  *
  * @returns the labels of the result
- * @throws what is wrong with it
+ * @throws if the query names anything else
  */
 export function checkQuery(query: string, exposition: Exposition): Set<string> {
   const tree = parser.parse(query);
@@ -64,7 +64,7 @@ class Checker {
     return labels;
   }
 
-  /** What is not grouped by is gone. */
+  /** The result has only the labels that the query groups by. */
   #ofAggregation(node: SyntaxNode): Set<string> {
     const of = this.#argumentsOf(node).at(-1) ?? new Set();
     const modifier = node.getChild('AggregateModifier');
@@ -76,7 +76,7 @@ class Checker {
     return this.#text(node).startsWith('topk') ? of : new Set(labels);
   }
 
-  /** Two vectors are matched by all their labels, so these must be the same; `or` and `unless` keep the left ones. */
+  /** Both vectors must have the same labels, since all labels must match; `or` and `unless` keep the left ones. */
   #ofBinary(node: SyntaxNode): Set<string> {
     const [left, right] = [child(node), node.lastChild as SyntaxNode];
     const [own, other] = [this.labelsOf(left), this.labelsOf(right)];
@@ -89,7 +89,7 @@ class Checker {
     return own;
   }
 
-  /** One value without labels, which is matched with each of a vector. */
+  /** A scalar is one value without labels, and goes with each value of a vector. */
   #isScalar(node: SyntaxNode): boolean {
     if (node.name === 'BinaryExpr')
       return this.#isScalar(child(node)) && this.#isScalar(node.lastChild as SyntaxNode);

@@ -14,7 +14,7 @@ const ROOT = path.join(import.meta.dirname, '../../../..');
 
 const PACKED = path.join(ROOT, 'node_modules/.packed');
 
-/** What goes into the tarball. */
+/** The folders that go into the tarball. */
 const INGREDIENTS = [
   'src',
   'scripts/release',
@@ -27,7 +27,7 @@ const INGREDIENTS = [
 ];
 const FILES = ['package.json', 'yarn.lock', 'README.md', 'CHANGELOG.md', 'LICENSE'];
 
-/** The gateway's tarball, of those that are released. The first test file that asks has it made, for all. @returns its path */
+/** The gateway's tarball of a release. The first test file that asks for it makes it for all. @returns its path */
 export async function packed(): Promise<string> {
   const key = await fingerprint();
   const folder = path.join(PACKED, key);
@@ -35,7 +35,7 @@ export async function packed(): Promise<string> {
     onceInCache: (folder: string, task: () => Promise<void>) => Promise<void>;
   };
   await onceInCache(folder, async () => {
-    // Not the lock, which is beside the folder: other test files wait for it.
+    // The lock beside the folder stays: other test files wait for it.
     for (const name of (await readdir(PACKED)).filter((each) => !each.startsWith(key)))
       await rm(path.join(PACKED, name), { recursive: true, force: true });
     await promisify(execFile)(process.execPath, [path.join(ROOT, 'scripts/release/pack.mjs'), folder]);
@@ -44,7 +44,7 @@ export async function packed(): Promise<string> {
   return path.join(folder, tarball ?? '');
 }
 
-/** Returns when each file that goes into the tarball was written. */
+/** Returns a hash of the times at which the tarball's sources were written. */
 async function fingerprint(): Promise<string> {
   const below = INGREDIENTS.map(async (folder) =>
     (await readdir(path.join(ROOT, folder), { recursive: true })).map((file) => path.join(folder, file)),
@@ -65,7 +65,7 @@ export class InstalledPackage {
     this.#manager = manager;
   }
 
-  /** In an empty project. @param others packages that are installed, too */
+  /** Installs the tarball in an empty project. @param others packages that are installed, too */
   static async with(
     scope: Scope,
     manager: Manager,
@@ -73,12 +73,12 @@ export class InstalledPackage {
   ): Promise<InstalledPackage> {
     const folder = await temporaryFolder(scope);
     await writeFile(path.join(folder, 'package.json'), '{"name":"shop","private":true}');
-    // To Yarn a folder with one is a project, whatever is above it.
+    // Yarn takes a folder with a lock file for a project, and not for part of one above it.
     if (manager.name === 'Yarn') await writeFile(path.join(folder, 'yarn.lock'), '');
     return InstalledPackage.#in(folder, manager, others);
   }
 
-  /** In a copy of a project. @param project path of its folder, without what has been installed or written there */
+  /** Installs it in a copy of a project. @param project path of the folder, whose node_modules are left out */
   static async copyOf(scope: Scope, project: string): Promise<InstalledPackage> {
     const folder = await temporaryFolder(scope);
     await cp(project, folder, { recursive: true, filter: (file) => path.basename(file) !== 'node_modules' });
@@ -86,11 +86,11 @@ export class InstalledPackage {
   }
 
   /**
-   * The project that commands write and install, in a folder with nothing but the tarball.
+   * Runs commands that make a project and install the tarball, in a folder with only the tarball.
    *
-   * @param tarball its name there
-   * @param project its folder there
-   * @returns what has been printed, too
+   * @param tarball its name in the folder
+   * @param project the project's folder in that folder
+   * @returns the project, and the output of the commands
    */
   static async begunBy(
     scope: Scope,
@@ -126,17 +126,17 @@ export class InstalledPackage {
     return rm(path.join(this.folder, name), { recursive: true });
   }
 
-  /** Runs a command to its end. Rejects, with what it has printed, unless it ends with 0. */
+  /** Runs a command to its end. Rejects, with its output, unless it ends with 0. */
   exec([file = '', ...args]: readonly string[]): Promise<{ stdout: string; stderr: string }> {
     return promisify(execFile)(file, args, { cwd: this.folder, env: environment({}) });
   }
 
-  /** Runs it like `npx sluice …`. */
+  /** Runs `sluice` like `npx sluice …`. */
   sluice(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
     return this.exec([...this.#manager.run, 'sluice', ...args]);
   }
 
-  /** Starts a command that goes on. @param command by default what runs `sluice` */
+  /** Starts a command that keeps running. @param command by default the one that runs `sluice` */
   spawn(
     scope: Scope,
     args: readonly string[],
@@ -148,7 +148,7 @@ export class InstalledPackage {
   }
 }
 
-/** What the tests' own runner has been told. */
+/** Variables of the tests' own runner. */
 const OF_RUNNER = new Set(['NODE_OPTIONS', 'NODE_TEST_CONTEXT', 'KAFKA_BROKERS', 'REDIS_URL']);
 
 function environment(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
@@ -156,7 +156,7 @@ function environment(settings: Readonly<Record<string, string>>): NodeJS.Process
   return { ...Object.fromEntries(others), ...settings };
 }
 
-/** Ends a gateway by its own pid: a package manager that has started it may pass no signal on. */
+/** Ends a gateway by its own pid: the package manager that has started it may not pass the signal on. */
 export async function endItself({ child, lines }: GatewayProcess): Promise<void> {
   const listening = lines.find(({ msg }) => msg === 'listening');
   const exit = once(child, 'exit');

@@ -2,16 +2,16 @@ import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
-/** A package manager: what a user types, as the words of a command. */
+/** A package manager, as words of commands that a user types. */
 export interface Manager {
   readonly name: string;
-  /** To be followed by names of other packages. */
+  /** Names of further packages may follow. */
   readonly add: (tarball: string) => readonly string[];
-  /** To be followed by `sluice` and its arguments. */
+  /** `sluice` and its arguments follow. */
   readonly run: readonly string[];
 }
 
-/** The Yarn that is committed here; it installs without node_modules. */
+/** The Yarn of this repository; it installs without node_modules. */
 const YARN_PROGRAM = [process.execPath, path.join(ROOT, '.yarn/releases/yarn-4.18.1.cjs')];
 
 const PNPM_PROGRAM = ['npx', '--yes', 'pnpm@10.34.9'];

@@ -19,7 +19,7 @@ interface Document {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** What scripts/release/sbom.mjs has written. */
+/** The output of scripts/release/sbom.mjs. */
 export class Sbom {
   readonly document: Document;
 
@@ -31,7 +31,7 @@ export class Sbom {
     return new Sbom(JSON.parse(await readFile(file, 'utf8')) as Document);
   }
 
-  /** `name@version` of each component, in the order of the alphabet. */
+  /** `name@version` of each component, sorted. */
   get packages(): string[] {
     return this.document.components.map(({ name, version }) => `${name}@${version}`).toSorted();
   }
@@ -46,7 +46,7 @@ export class Sbom {
     return found;
   }
 
-  /** What scanners rely on: fields that identify a package, URLs that are some, and a graph without loose ends. */
+  /** Checks the parts that scanners rely on: fields that identify packages, valid URLs, and no loose references. */
   assertSound(): void {
     const { bomFormat, specVersion, metadata, components, dependencies } = this.document;
     assert.deepEqual([bomFormat, specVersion], ['CycloneDX', '1.5']);

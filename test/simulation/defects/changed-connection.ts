@@ -1,6 +1,6 @@
 import type { Command, CommandConnection, Reply } from '../../../src/bus/redis/connection.ts';
 
-/** The same object but for some of its members. */
+/** Returns an object like the given one, with some of its members replaced. */
 export function replacing<T extends object>(real: T, members: Partial<T>): T {
   return new Proxy(real, {
     get: (_, name) => {
@@ -12,13 +12,13 @@ export function replacing<T extends object>(real: T, members: Partial<T>): T {
 }
 
 interface Changes {
-  /** What is sent in place of a command. */
+  /** Returns the command that is sent in place of the given one. */
   readonly command?: (command: Command) => Command;
   readonly isSent?: (command: Command) => boolean;
   readonly reply?: (command: Command, reply: Reply) => Reply;
 }
 
-/** A connection that leaves out some commands, as if they had been run, and changes some replies. */
+/** A connection that leaves out some commands as if it had sent them, and changes some commands and replies. */
 export function changed(
   real: CommandConnection,
   { isSent = () => true, command: sentFor = (own) => own, reply = (_command, own) => own }: Changes,

@@ -5,16 +5,16 @@ import type { KafkaDriver } from '../../../src/ingest/kafka/driver.ts';
 import type { ClientOptions } from '../kafka/member.ts';
 import type { Starts } from '../kafka/starting.ts';
 
-/** A fault of the gateway's own, put in by changing what its parts are given. */
+/** A fault of the gateway, made by changing the inputs of its parts. */
 export interface Defect {
   readonly commands?: (real: CommandConnection) => CommandConnection;
   readonly listening?: (real: ListeningConnection) => ListeningConnection;
   readonly publisher?: (real: Publisher, commands: CommandConnection) => Publisher;
   /** Changes each message before the hub gets it. */
   readonly read?: (payload: Buffer | string) => string;
-  /** Changes what the hub reads of a history. */
+  /** Changes each history that the hub reads. */
   readonly history?: (read: HistoryRead) => HistoryRead;
-  /** Changes where the hub finds that a topic stands. */
+  /** Changes each position of a topic that the hub gets. */
   readonly position?: (position: HistoryPosition) => HistoryPosition;
   readonly starts?: () => Starts;
   readonly driver?: (real: KafkaDriver) => KafkaDriver;

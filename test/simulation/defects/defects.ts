@@ -11,7 +11,7 @@ import { HISTORY_DEFECTS } from './history-defects.ts';
 import { LOG_DEFECTS } from './log-defects.ts';
 import { MISSED_DEFECTS } from './missed-defects.ts';
 
-/** Defects that the gateway had, or might have. The simulation has to find each of them. */
+/** Defects that the gateway had or might have. The simulation must find each of them. */
 export const DEFECTS: Readonly<Record<string, Defect>> = {
   ...HISTORY_DEFECTS,
   ...LOG_DEFECTS,
@@ -85,7 +85,7 @@ function isAnnouncement([name, channel]: Command): boolean {
   return name === 'PUBLISH' && channel?.endsWith('@gaps') === true;
 }
 
-/** What INFO says is another. */
+/** Replaces a part of INFO's reply. */
 function inspecting(real: CommandConnection, part: RegExp | string, other: string): CommandConnection {
   return changed(real, {
     reply: ([name], reply) =>
@@ -93,7 +93,7 @@ function inspecting(real: CommandConnection, part: RegExp | string, other: strin
   });
 }
 
-/** Each server that it is connected to counts as a master. */
+/** Makes each connected server count as a master. */
 function withoutRoles(real: CommandConnection): CommandConnection {
   const blind = inspecting(real, 'role:slave', 'role:master');
   return replacing(blind, {
@@ -120,7 +120,7 @@ function publishingByPrefix(bus: Publisher, commands: CommandConnection): Publis
   });
 }
 
-/** Gives each message a topic of its own, so to speak. */
+/** Gives each message another topic id. */
 function unlikeAllOthers(): (payload: Buffer | string) => string {
   let messages = 0;
   return (payload) => {
@@ -129,7 +129,7 @@ function unlikeAllOthers(): (payload: Buffer | string) => string {
   };
 }
 
-/** See RedisLink: whether what the pod publishes to itself arrives. Heartbeats are transactions, and are not changed. */
+/** Whether a pod publishes to itself, to see if the message arrives (RedisLink). Heartbeats are in transactions. */
 function isQuestionOfListening([name, , payload]: Command): boolean {
   return name === 'PUBLISH' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(payload ?? '');
 }

@@ -8,8 +8,8 @@ import { DEFECTS, EVIDENT } from './defects.ts';
 const shared = await loadSimulatedGraph();
 
 /**
- * Of defects that few seeds find, the search begins shortly before one that does; any other costs as many seeds as it takes
- * from the first. A change of what is simulated moves them: searches then take longer, and find as much.
+ * For defects that few seeds find, the search begins shortly before a seed that does; for others it begins with the
+ * first seed. A change of the simulation moves the seeds: searches then take longer, and still find the defect.
  */
 const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'what was published without history does not end the epoch': 341,
@@ -28,11 +28,11 @@ const FIRST_SEEDS: Readonly<Record<string, number>> = {
   'pods do not say where the last leader epoch begins': 797_981,
 };
 
-/** One seed in 2,000 finds this defect, so that its search goes on for longer than others. */
+/** One seed in 2,000 finds this defect, so its search goes on for longer. */
 const RARE = 'a channel that was not kept for a while counts as complete';
 const RARE_SEEDS = 8_000;
 
-/** The simulation has to find each of these within so many seeds. */
+/** Tests that the simulation finds each of these defects within this number of seeds. */
 export function testFinding({ seeds, areEvident }: { seeds: number; areEvident: boolean }): void {
   for (const [name, defect] of Object.entries(DEFECTS)) {
     if (EVIDENT.includes(name) !== areEvident) continue;

@@ -1,7 +1,7 @@
 import { replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 
-/** Defects that show where a topic goes, or a pod of another environment comes into the consumer group. */
+/** Defects that show when a topic is deleted, or a pod of another environment joins the consumer group. */
 export const GROUP_DEFECTS: Readonly<Record<string, Defect>> = {
   'no topic is consumed while one is missing': {
     driver: (real) =>

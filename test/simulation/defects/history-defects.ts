@@ -51,7 +51,7 @@ export const HISTORY_DEFECTS: Readonly<Record<string, Defect>> = {
   },
 };
 
-/** The reply to a JOIN, as if each list began with the topic. */
+/** Changes the reply to a JOIN, as if each list began with the topic. */
 function allKept(reply: Reply): Reply {
   if (!('value' in reply) || !Array.isArray(reply.value)) return reply;
   const begun = reply.value.map((one: unknown) =>

@@ -2,7 +2,7 @@ import type { Message } from '../../../src/events/message.ts';
 import type { Defect } from './defect.ts';
 import { scripted } from './scripted.ts';
 
-/** Defects that show where the log of a partition has lost its end, or the partition has got another leader. */
+/** Defects that show when a partition's log loses its end, or the partition gets another leader. */
 export const LOG_DEFECTS: Readonly<Record<string, Defect>> = {
   'pods know no leader epoch of a record': {
     received: (record) => ({ ...record, epoch: undefined }),

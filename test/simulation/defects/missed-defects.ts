@@ -2,7 +2,7 @@ import type { CommandConnection } from '../../../src/bus/redis/connection.ts';
 import { changed, replacing } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 
-/** Defects of how a pod reads again what it has missed. */
+/** Defects in how a pod reads missed events again. */
 export const MISSED_DEFECTS: Readonly<Record<string, Defect>> = {
   'what is missed is not read, though it counts as read': {
     driver: (real) => replacing(real, { read: async () => undefined }),
@@ -26,10 +26,10 @@ export const MISSED_DEFECTS: Readonly<Record<string, Defect>> = {
   },
 };
 
-/** What pods say of how far they have published begins with this. */
+/** The beginning of the text by which pods tell how far they have published. */
 const POSITIONS = '[[';
 
-/** @param said of each partition, in place of what a pod says; see `writePositions` */
+/** @param said changes the text on each partition; `writePositions` describes its form */
 function saying(
   real: CommandConnection,
   said: (partition: readonly unknown[]) => readonly unknown[],

@@ -1,7 +1,7 @@
 import { changed } from './changed-connection.ts';
 import type { Defect } from './defect.ts';
 
-/** Runs scripts with a part that is another. */
+/** Replaces a part of the scripts that pods run. */
 export function scripted(part: string, other: string): Defect {
   return {
     commands: (real) =>

@@ -6,12 +6,12 @@ type OfLogs = Pick<Plan, 'faults' | 'events' | 'namesEpochs'>;
 
 const SEEDS_WITH = 0.3;
 
-/** What is published again comes about so long before a leader is elected, at most. */
+/** The longest time from the death of a pod whose events are published again to the fault of a log. */
 const REPETITION_MS = 3_000;
 
 /**
- * What happens to logs: half of it close to another fault, some of it behind the death of a pod that had published what it had
- * not committed, and events before and after it. With numbers of its own, so that other plans stay as they are.
+ * Faults of logs, with events around them: half of them close to another fault, some after the death of a pod that had
+ * published events and not committed them. Has its own random numbers, so that other parts of plans stay as they are.
  */
 export function drawLogs(seed: number, others: readonly Fault[]): OfLogs {
   const random = Random.of(seed, 'logs');

@@ -65,7 +65,7 @@ export function planOf(seed: number): Plan {
 const inTime = <T extends { readonly atMs: number }>(things: readonly T[]): T[] =>
   things.toSorted((one, other) => one.atMs - other.atMs);
 
-/** With numbers of its own, so that other plans stay as they are. Half of the moves of slots are close to another fault. */
+/** Has its own random numbers, so that other parts of plans stay. Half of the slots move close to another fault. */
 function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {
   const random = Random.of(seed, 'topology');
   if (random.chance(0.7)) return 'single';
@@ -76,19 +76,19 @@ function drawTopology(seed: number, faults: Fault[]): Plan['topology'] {
   return 'cluster';
 }
 
-/** With numbers of its own, so that other plans stay as they are. */
+/** Has its own random numbers, so that other parts of plans stay as they are. */
 function drawOfGroups(seed: number): Fault[] {
   const random = Random.of(seed, 'groups');
   return random.chance(0.8) ? [] : [drawOfGroup(random, random.between(0, BUSY_MS))];
 }
 
-/** With numbers of its own, so that other plans stay as they are. */
+/** Has its own random numbers, so that other parts of plans stay as they are. */
 function drawOfListening(seed: number): Fault[] {
   const random = Random.of(seed, 'listening');
   return random.chance(0.9) ? [] : [drawDeafness(random, random.between(0, BUSY_MS))];
 }
 
-/** With numbers of its own, so that other plans stay as they are. */
+/** Has its own random numbers, so that other parts of plans stay as they are. */
 function drawOfServers(seed: number): Pick<Plan, 'faults' | 'events'> {
   const random = Random.of(seed, 'servers');
   if (random.chance(0.8)) return { faults: [], events: [] };
@@ -96,7 +96,7 @@ function drawOfServers(seed: number): Pick<Plan, 'faults' | 'events'> {
   return { faults, events: drawEvents(random, faults) };
 }
 
-/** Clients are cut more often than anything else, half of the time close to another fault. */
+/** Draws cuts of clients, which are frequent; half of them are close to another fault. */
 function drawCuts(random: Random, faults: readonly Fault[]): Fault[] {
   return Array.from({ length: random.between(0, 3) }, () => {
     const near = random.chance(0.5) ? random.pick(faults).atMs : random.next() * BUSY_MS;
@@ -104,7 +104,7 @@ function drawCuts(random: Random, faults: readonly Fault[]): Fault[] {
   });
 }
 
-/** Some at any time, and some close to a fault, which is where they are lost. */
+/** Some events come at any time, and some close to a fault, where events are lost most easily. */
 function drawEvents(random: Random, faults: readonly Fault[]): PlannedEvent[] {
   const times: number[] = [];
   for (let count = random.between(10, 60); count > 0; count -= 1) times.push(random.next() * BUSY_MS);
@@ -153,7 +153,7 @@ function drawAsked(random: Random, histories: Plan['histories']) {
 
 const drawBegin = (random: Random): number => (random.chance(0.7) ? -1 : random.next() * BUSY_MS);
 
-/** Most keep enough for all that a run has; of others, clients may be away for longer than is kept. */
+/** Most histories keep all events of a run; with others, clients may be away for longer than events are kept. */
 function drawHistories(random: Random): Plan['histories'] {
   const histories: Partial<Record<TopicName, HistorySettings>> = {};
   for (const topic of ['news', 'bids'] as const) {

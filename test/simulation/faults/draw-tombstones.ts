@@ -9,8 +9,8 @@ const SEEDS_WITH = 0.4;
 const TOPICS: readonly TopicName[] = ['news', 'bids'];
 
 /**
- * Keys that are deleted, and where all of a topic is kept: events before that, and those who begin with the last events after
- * it. With numbers of its own, so that other plans stay as they are.
+ * Deletions of keys. If all of a topic is kept, adds events before a deletion, and a subscription after it that begins
+ * with the last events. Has its own random numbers, so that other parts of plans stay as they are.
  */
 export function drawTombstones(seed: number, pods: number, histories: Plan['histories']): OfKeys {
   const random = Random.of(seed, 'tombstones');

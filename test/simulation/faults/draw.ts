@@ -1,21 +1,21 @@
 import type { Random } from '../../helpers/random.ts';
 import type { TopicName } from '../world/graph.ts';
 
-/** Commands of transactions, and of scripts at their beginning, in their middle and at their end. */
+/** Commands of transactions, and commands at the beginning, in the middle and at the end of scripts. */
 const REFUSED = 'publish set get pubsub role eval hmget exists rpushx rpush ltrim pexpire lrange hset'.split(
   ' ',
 );
 
 const TOPICS: readonly TopicName[] = ['news', 'bids'];
 
-/** Short ones fall between two beats of the gateway, long ones outlast its timeouts. */
+/** Short durations fall between two heartbeats of the gateway, long ones outlast its timeouts. */
 const DURATIONS = [20, 200, 1_000, 3_000, 8_000, 15_000];
 
-/** What is drawn for each fault. */
+/** The values that are drawn for each fault. */
 interface Drawn {
   readonly random: Random;
   readonly forMs: number;
-  /** Which pod, by number: at its time, of those that live. */
+  /** The number of the pod, among the pods that live at the time of the fault. */
   readonly pod: number;
 }
 
@@ -26,7 +26,7 @@ const lasting = ({ forMs }: Drawn) => ({ forMs });
 const ofPod = ({ pod }: Drawn) => ({ pod });
 const lastingOfPod = ({ forMs, pod }: Drawn) => ({ forMs, pod });
 
-/** All that can go wrong: how often it is drawn, beside the others, and what is drawn. What lasts rights itself. */
+/** All faults: how often each is drawn, and its drawn values. A fault with `forMs` is repaired after that time. */
 const FAULTS = {
   'redis-crash': {
     weight: 3,
@@ -40,11 +40,11 @@ const FAULTS = {
     weight: 5,
     draw: ({ random, forMs }: Drawn) => ({
       forMs,
-      /** How far the replica is behind. */
+      /** The replica's lag. */
       lagMs: random.pick([1, 50, 500, 3_000]),
-      /** Whether the old master goes on as one for a while, and is then made a replica; or is gone, and comes back as one. */
+      /** The old master stays a master for a while and then becomes a replica, or it ends and returns as a replica. */
       oldMaster: random.pick(['alive', 'dead'] as const),
-      /** Whether its clients are disconnected when it is made a replica. */
+      /** Whether the old master's clients are disconnected when it becomes a replica. */
       kicksClients: random.chance(0.5),
     }),
   },
@@ -67,7 +67,7 @@ const FAULTS = {
   'broken-listener': { weight: 3, draw: ofPod },
   'broken-publisher': { weight: 3, draw: ofPod },
   'half-open-listener': { weight: 3, draw: ofPod },
-  /** Nothing comes over the listening connections that the pod makes, as if the network swallowed all answers. */
+  /** The pod's listening connections get no bytes, as if the network swallowed all answers. */
   'deaf-pod': {
     weight: 0,
     draw: ({ random, pod }: Pick<Drawn, 'random' | 'pod'>) => ({ forMs: random.between(4_000, 15_000), pod }),
@@ -82,25 +82,25 @@ const FAULTS = {
     draw: ({ random, ...drawn }: Drawn) => ({ ...drawn, silently: random.chance(0.3) }),
   },
   'rolled-pod': { weight: 2, draw: ofPod },
-  /** A pod of a version that knows no history takes part for a while. */
+  /** A pod of a version without histories takes part for a while. */
   'older-pod': { weight: 1, draw: lasting },
-  /** The process stands still, and goes on after that with what it was sent. */
+  /** The process stands still, and afterwards handles what was sent to it meanwhile. */
   'redis-frozen': { weight: 2, draw: lasting },
   evicted: {
     weight: 2,
     draw: ({ random }: Drawn) => ({
       topic: random.pick(TOPICS),
       what: random.pick(['list', 'list', 'state', 'version'] as const),
-      /** Which of its lists. */
+      /** The number of the list that is evicted. */
       list: random.between(0, 3),
     }),
   },
-  /** The client that has this number connects again after a while. */
+  /** Cuts the client with this number, which connects again after a while. */
   'cut-client': {
     weight: 1,
     draw: ({ random, forMs }: Omit<Drawn, 'pod'>) => ({ forMs, client: random.between(0, 3) }),
   },
-  /** All clients are cut at once, and connect again at once. */
+  /** Cuts all clients at once, which connect again at once after a while. */
   storm: { weight: 1, draw: ({ forMs }: Omit<Drawn, 'pod'>) => ({ forMs }) },
   'brokers-away': { weight: 1, draw: lasting },
   'cut-off-from-kafka': { weight: 2, draw: lastingOfPod },
@@ -112,9 +112,9 @@ const FAULTS = {
     weight: 2,
     draw: ({ random }: Drawn) => ({ topic: random.pick(TOPICS), partitions: random.between(1, 3) }),
   },
-  /** The partitions of the topic get other leaders, which have all of their logs. */
+  /** The topic's partitions get other leaders, which have their complete logs. */
   'leader-elected': { weight: 0, draw: ({ random }: DrawnOfLog) => ({ topic: random.pick(TOPICS) }) },
-  /** One of the partitions loses the last records of its log: its next leader has not got them. */
+  /** One partition loses the last records of its log, which its next leader lacks. */
   'end-of-log-lost': {
     weight: 0,
     draw: ({ random }: DrawnOfLog) => ({
@@ -127,14 +127,14 @@ const FAULTS = {
     weight: 0,
     draw: ({ random, forMs }: Omit<Drawn, 'pod'>) => ({
       topic: random.pick(TOPICS),
-      /** When it is made anew; undefined: once all else is healed, and the other topics are consumed. */
+      /** When the topic is made anew; undefined: after all repairs, when the other topics are consumed. */
       forMs: random.chance(0.5) ? forMs : undefined,
       partitions: random.between(1, 3),
     }),
   },
-  /** A pod of another environment starts, and stops after a while: with the same brokers and group, and another Redis. */
+  /** A pod of another environment runs for a while, with the same brokers and group, and with another Redis. */
   'pod-of-another-bus': { weight: 0, draw: ({ forMs }: Omit<Drawn, 'pod'>) => ({ forMs }) },
-  /** The slot of the topic goes to another node, key by key; of a cluster. */
+  /** The topic's slot moves to another node of the cluster, key by key. */
   'slot-moves': {
     weight: 0,
     draw: ({ random, forMs }: Omit<Drawn, 'pod'>) => ({ forMs, topic: random.pick(TOPICS) }),
@@ -149,7 +149,7 @@ export type FaultOf<Kind extends FaultKind> = {
   readonly atMs: number;
 } & Readonly<ReturnType<(typeof FAULTS)[Kind]['draw']>>;
 
-/** One thing that goes wrong. */
+/** One fault of a plan. */
 export type Fault = { [Kind in FaultKind]: FaultOf<Kind> }[FaultKind];
 
 const KINDS = (Object.keys(FAULTS) as FaultKind[]).flatMap((kind) =>
@@ -183,7 +183,7 @@ export function drawOfLog(
     : { kind: 'leader-elected', atMs, ...FAULTS['leader-elected'].draw({ random }) };
 }
 
-/** A pod is killed whose way to Redis is slow: it has published what it has not committed, and another one publishes it again. */
+/** Kills a pod with a slow way to Redis: another pod publishes again what it has published and not committed. */
 export function drawRepetition(random: Random, atMs: number, beginMs: number): Fault[] {
   const pod = random.between(0, 2);
   const slow = { forMs: atMs - beginMs, pod, latencyMs: random.pick([20, 200, 900]) };
@@ -207,7 +207,7 @@ export function drawFault(random: Random, atMs: number): Fault {
   return { kind, atMs, ...FAULTS[kind].draw(drawn) } as Fault;
 }
 
-/** What moves listeners and publishers while there are two masters. */
+/** Faults that make listeners and publishers choose a master while there are two. */
 const MOVING = [
   'broken-listener',
   'half-open-listener',
@@ -218,7 +218,7 @@ const MOVING = [
   'frozen-pod',
 ] as const satisfies readonly FaultKind[];
 
-/** A failover whose old master goes on as one for a while; and what makes pods choose between the two. */
+/** A failover whose old master stays a master for a while, with faults that make pods choose one of the two. */
 export function drawTwoMasters(random: Random, atMs: number): Fault[] {
   const failover = FAULTS.failover.draw({ random, forMs: drawDuration(random), pod: 0 });
   const moves = Array.from({ length: random.between(1, 4) }, (): Fault => {

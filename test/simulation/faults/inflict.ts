@@ -10,7 +10,7 @@ import type { SimulatedPod } from '../world/pod.ts';
 import { GROUP, type World } from '../world/world.ts';
 import type { Fault, FaultKind, FaultOf } from './draw.ts';
 
-/** Lets a fault happen now. What lasts is mended after its time. */
+/** Makes a fault happen now. Faults that last are repaired after their time. */
 export function inflict(world: World, fault: Fault): void {
   const pod = 'pod' in fault ? world.livePods[fault.pod % world.livePods.length] : undefined;
   world.trace.add('fault', () => `${JSON.stringify(fault)}${pod === undefined ? '' : ` is ${pod.name}`}`);
@@ -21,7 +21,7 @@ export function inflict(world: World, fault: Fault): void {
   happen(fault, world, { redis, pod: pod as SimulatedPod });
 }
 
-/** In Kafka: they need the topic. */
+/** Faults in Kafka, which need the topic to exist. */
 const OF_TOPICS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'more-partitions',
   'topic-made-anew',
@@ -30,7 +30,7 @@ const OF_TOPICS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'end-of-log-lost',
 ]);
 
-/** What a fault hits: a pod only if it is one of a pod. */
+/** The target of a fault; `pod` is set only for faults of a pod. */
 interface Hit {
   readonly redis: RedisPair;
   readonly pod: SimulatedPod;
@@ -46,12 +46,12 @@ const HAPPEN: {
   },
   failover: (fault, { ledger, time, cluster, repairs, trace }, { redis }) => {
     redis.lagMs = fault.lagMs;
-    // What is written from now on is under way while the failover comes.
+    // Writes from now on are under way when the failover comes.
     repairs.after(fault.lagMs, () => {
       const formerMaster = redis.master.name;
       const done = redis.failOver(fault);
       cluster?.changed(redis);
-      // Until it becomes a replica, an old master that is alive acknowledges what will be lost.
+      // An old master that is alive acknowledges writes that will be lost, until it becomes a replica.
       const at = done && fault.oldMaster === 'alive' ? time.now + fault.forMs : time.now;
       ledger.losses.push({ at, ...(done && { failover: { formerMaster, at: time.now } }) });
       trace.add('fault', () => (done ? `${redis.master.name} is the master` : 'there is no replica'));
@@ -167,7 +167,7 @@ const HAPPEN: {
   },
 };
 
-/** What the group has not consumed of the topic is gone with it. */
+/** Notes the events that the group has not consumed: they are lost with the topic. */
 function noteDeletion(kafka: SimulatedKafka, ledger: Ledger, topic: string): void {
   const { id: topicId, partitions } = kafka.topic(topic);
   ledger.deleted.add(topicId);
@@ -176,7 +176,7 @@ function noteDeletion(kafka: SimulatedKafka, ledger: Ledger, topic: string): voi
   }
 }
 
-/** The position of the group; undefined: it has none yet in the topic of this name that there is now. */
+/** Returns the group's position; undefined: it has none in the present topic of this name. */
 function consumed(kafka: SimulatedKafka, topic: string, partition: number) {
   const committed = kafka.group(GROUP).committed({ topic, partition });
   const ofTopic = readPositionText(committed?.metadata ?? null)?.topicId;
@@ -196,7 +196,7 @@ function pairHit({ pairs }: World, { atMs }: Fault): RedisPair {
   return pair;
 }
 
-/** Names as those of src/bus/redis/names.ts. */
+/** Names keys like src/bus/redis/names.ts. */
 function evictedBy({ topic, what, list }: FaultOf<'evicted'>, keys: readonly string[]): string | undefined {
   const versions = new Set([`${PREFIX}@version:${topic}`, `${PREFIX}@version:{${topic}}:${topic}`]);
   if (what === 'version') return keys.find((key) => versions.has(key));

@@ -9,25 +9,25 @@ export interface PlannedEvent {
   readonly malformed: boolean;
 }
 
-/** The key of a channel is deleted. */
+/** A deletion of a channel's key. */
 export type PlannedTombstone = Pick<PlannedEvent, 'atMs' | 'topic' | 'channel'>;
 
 export interface PlannedSubscription extends Asked {
   /** Below 0: before the first event. */
   readonly atMs: number;
   readonly pod: number;
-  /** How long until it leaves; undefined: to the end. */
+  /** The time until the subscriber leaves; undefined: it stays to the end. */
   readonly staysMs: number | undefined;
 }
 
 /** A client that resumes. */
 export interface PlannedClient extends Asked {
   readonly atMs: number;
-  /** How long it takes for a message. */
+  /** The time that the client takes for a message. */
   readonly takesMs: number;
 }
 
-/** All that a run does, drawn from its seed before it begins: so parts of it can be left out. */
+/** All actions of a run. They are drawn from its seed before it begins, so that parts can be left out. */
 export interface Plan {
   readonly seed: number;
   readonly pods: number;
@@ -41,16 +41,16 @@ export interface Plan {
   /** The histories of the topics that have one. */
   readonly histories: Readonly<Partial<Record<TopicName, HistorySettings>>>;
   readonly faults: readonly Fault[];
-  /** Whether Kafka's client names leader epochs as it fetches. */
+  /** Whether Kafka's client sends leader epochs with its fetches. */
   readonly namesEpochs: boolean;
-  /** Whether pods can read again from Kafka what they have missed: brokers before 3.1 don't let them. */
+  /** Whether pods can read missed events again from Kafka, which brokers before 3.1 do not allow. */
   readonly readsAgain: boolean;
 }
 
-/** Events and faults come within this time: ms. */
+/** Events and faults come within this time, in ms. */
 export const BUSY_MS = 15_000;
 
-/** A history that keeps all of a run. */
+/** A history that keeps all events of a run. */
 export const AMPLE = { size: 500, ttlMs: 600_000 } as const;
 
 export const CHANNELS = ['a', 'b', 'c'];

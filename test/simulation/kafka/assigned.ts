@@ -1,18 +1,18 @@
 import type { LogBefore } from '../../../src/ingest/kafka/position-text.ts';
 import type { TopicPartition } from './group.ts';
 
-/** What a member has of one partition. */
+/** A member's state of one partition. */
 export interface Assigned extends TopicPartition {
-  /** To go with each commit. */
+  /** Returns the text that goes with each commit. */
   readonly metadata: (log: LogBefore) => string;
-  /** How many its topic had at the join. */
+  /** The number of the topic's partitions at the join. */
   readonly partitions: number;
-  /** How often its position was reset. */
+  /** How often the member's position was reset. */
   resets: number;
   position: number;
-  /** The epoch of the record before the position. Undefined: there is none, or it is not known. */
+  /** The epoch of the record before the position. Undefined: there is no such record, or its epoch is not known. */
   leaderEpoch: number | undefined;
-  /** What its client knows of that. */
+  /** The leader epoch that the member's client knows. */
   knownEpoch: number | undefined;
   highWatermark: number | undefined;
   paused: boolean;

@@ -13,7 +13,7 @@ export interface StoredRecord {
   readonly headers?: RawHeaders;
 }
 
-/** What a client has gone past that could not tell that the log had lost its end. */
+/** Records that a client has skipped because it could not tell that the log had lost its end. */
 interface PassedOver {
   readonly topicId: string;
   readonly partition: number;
@@ -22,24 +22,24 @@ interface PassedOver {
 
 export interface SimulatedTopic {
   readonly name: string;
-  /** Another one each time the topic is made. */
+  /** Each topic of the same name has another id. */
   readonly id: string;
   readonly partitions: StoredRecord[][];
-  /** That of the present leader, of all its partitions: records keep that in which they were appended. */
+  /** The epoch of the present leaders of all partitions; a record keeps the epoch in which it was appended. */
   leaderEpoch: number;
 }
 
-/** The brokers, as one: topics and consumer groups. */
+/** The brokers as one process: topics and consumer groups. */
 export class SimulatedKafka {
   readonly time: VirtualTime;
-  /** Pods that reach no broker at present. */
+  /** Pods that can't reach the brokers at present. */
   readonly cutOff = new Set<Owner>();
   readonly passedOver: PassedOver[] = [];
   isAvailable = true;
 
   readonly #topics = new Map<string, SimulatedTopic>();
   readonly #groups = new Map<string, SimulatedGroup>();
-  /** Fetches that wait for something to come. */
+  /** Fetches that wait for a record. */
   readonly #waiting = new Set<() => void>();
   #made = 0;
 
@@ -47,7 +47,7 @@ export class SimulatedKafka {
     this.time = time;
   }
 
-  /** Makes a topic, or makes it anew: with another id, and empty. */
+  /** Makes a topic, or makes it anew, empty and with another id. */
   create(name: string, partitions: number): void {
     this.#made += 1;
     this.#topics.set(name, {
@@ -69,13 +69,13 @@ export class SimulatedKafka {
     while (partitions.length < total) partitions.push([]);
   }
 
-  /** The partitions of the topic get other leaders, which have all of their logs. */
+  /** Gives the topic's partitions other leaders, which have their complete logs. */
   elect(name: string): void {
     this.topic(name).leaderEpoch += 1;
   }
 
   /**
-   * The partitions get other leaders, one of which lacks the last records: those that come next have their offsets.
+   * Gives the partitions other leaders, one of which lacks the last records: the next records get their offsets.
    *
    * @returns the offset from which on its log is lost
    */
@@ -96,7 +96,7 @@ export class SimulatedKafka {
     return this.#topics.has(name);
   }
 
-  /** @returns the offset */
+  /** @returns the record's offset */
   produce(name: string, partition: number, record: Pick<StoredRecord, 'key' | 'value' | 'headers'>): number {
     const { leaderEpoch } = this.topic(name);
     const log = this.#log(name, partition);
@@ -120,7 +120,7 @@ export class SimulatedKafka {
     return true;
   }
 
-  /** Returns the partitions of these topics, as far as they exist. */
+  /** Returns the partitions of the existing ones of these topics. */
   partitionsOf(topics: Iterable<string>): readonly TopicPartition[] {
     return [...topics].flatMap((name) => {
       const { id, partitions } = this.#topics.get(name) ?? { id: '', partitions: [] };
@@ -128,7 +128,7 @@ export class SimulatedKafka {
     });
   }
 
-  /** Calls `wake` once something is produced. @returns stops that */
+  /** Calls `wake` when a record is produced. @returns stops the calls */
   onProduce(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => void this.#waiting.delete(wake);

@@ -10,7 +10,7 @@ import { SimulatedDriver } from './driver.ts';
 const notSimulated = (what: string): Promise<never> =>
   Promise.reject(new Error(`expected no check to need ${what}: they are not simulated`));
 
-/** What the contract suite of drivers asks of a Kafka. */
+/** The Kafka that the contract suite of drivers needs. */
 function simulatedBroker(kafka: SimulatedKafka): BrokerHandle {
   return {
     createTopic: async (topic, partitions) => kafka.create(topic, partitions),
@@ -35,7 +35,7 @@ const time = new VirtualTime();
 const kafka = new SimulatedKafka(time);
 let over = false;
 const ended = time.accompany(() => over, 5);
-// Not after each check: its members are stopped last, and need time to go on.
+// Not after each check: the suite stops its members last, and they need time for that.
 after(() => {
   over = true;
   return ended;

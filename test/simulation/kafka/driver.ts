@@ -25,7 +25,7 @@ export class SimulatedDriver implements KafkaDriver {
   readonly #client: ClientOptions;
   #members = 0;
 
-  /** @param client its `starts` are one for each process */
+  /** @param client `starts` must be new for each process */
   constructor(kafka: SimulatedKafka, pod: Owner, random: Random, client: ClientOptions) {
     this.#kafka = kafka;
     this.#pod = pod;

@@ -4,30 +4,30 @@ import type { VirtualTime, Timer } from '../time/virtual-time.ts';
 /** One partition of a topic as the group knows it. */
 export interface TopicPartition {
   readonly topic: string;
-  /** The id of the topic: another one once the topic is made anew. */
+  /** The topic's id, which changes when the topic is made anew. */
   readonly topicId: string;
   readonly partition: number;
 }
 
-/** Commits go by the name of a topic, also if another topic has it now. */
+/** Commits use the topic's name, even if another topic has the name now. */
 type CommitAt = Pick<TopicPartition, 'topic' | 'partition'>;
 
 export interface Joined {
   readonly generation: number;
   /** The partitions of this member. */
   readonly partitions: readonly TopicPartition[];
-  /** The partitions that there were. */
+  /** All partitions at the join. */
   readonly all: readonly TopicPartition[];
 }
 
-/** What a coordinator answers to a heartbeat or a commit. */
+/** The coordinator's answer to a heartbeat or a commit. */
 export type Answer = 'ok' | 'rebalancing' | 'unknown member';
 
 interface Committed {
   readonly offset: number;
   /** The text that went with the commit. */
   readonly metadata: string;
-  /** The epoch of the record before it. Undefined: there is none, or it is not known. */
+  /** The epoch of the record before the offset. Undefined: there is no such record, or its epoch is not known. */
   readonly leaderEpoch: number | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Seat {
   readonly topics: readonly string[];
   readonly sessionTimeoutMs: number;
   lastSeen: number;
-  /** Set while the member waits for the others to join. */
+  /** Set while the member waits until all members have joined. */
   joining: ((joined: Joined) => void) | undefined;
   check: Timer;
 }
@@ -48,16 +48,16 @@ interface JoinRequest {
   readonly reply: (joined: Joined) => void;
 }
 
-/** How long the first member of a group waits for others: group.initial.rebalance.delay.ms. */
+/** How long the first member of a group waits for further members: group.initial.rebalance.delay.ms. */
 const INITIAL_DELAY_MS = 100;
 
-/** The time that the slowest member may take to join again: a session that ends meanwhile completes a rebalance. */
+/** The longest time for members to join again: a rebalance also completes when the sessions of missing members end. */
 const LONGEST_MS = 30_000;
 
 /** The coordinator of one consumer group: members, generations, committed offsets. */
 export class SimulatedGroup {
   readonly #time: VirtualTime;
-  /** What there is of topics at present. */
+  /** Returns the partitions of topics at present. */
   readonly #partitions: (topics: Iterable<string>) => readonly TopicPartition[];
   readonly #seats = new Map<string, Seat>();
   readonly #committed = new Map<string, Committed>();
@@ -124,12 +124,12 @@ export class SimulatedGroup {
     return { hasMembers: this.members > 0, texts: committed.map(({ metadata }) => metadata) };
   }
 
-  /** By hand, of a group without members. */
+  /** Sets an offset of a group without members. */
   setCommitted(at: CommitAt, offset: number): void {
     this.#committed.set(keyOf(at), { offset, metadata: '', leaderEpoch: undefined });
   }
 
-  /** The topic is deleted, and with it the group's offsets on it. */
+  /** Removes the group's offsets on a deleted topic. */
   forget(topic: string): void {
     for (const key of this.#committed.keys()) {
       if (key.startsWith(`${topic}/`)) this.#committed.delete(key);
@@ -148,7 +148,7 @@ export class SimulatedGroup {
     this.leave(member);
   }
 
-  /** Members learn by their next heartbeat that they have to join again. */
+  /** Begins a rebalance: members learn by their next heartbeat that they must join again. */
   #begin(): void {
     this.#rebalance ??= this.#time.after(LONGEST_MS, undefined, () => this.#complete());
     this.#completeIfAllJoined();

@@ -1,16 +1,16 @@
 import type { Assigned } from './assigned.ts';
 import type { SimulatedKafka, StoredRecord } from './cluster.ts';
 
-/** The log of a partition does not hold what was consumed of it. */
+/** A partition whose log lacks records that were consumed. */
 export interface Lost {
   readonly at: Assigned;
   readonly to: 'divergence' | 'end';
 }
 
 /**
- * At the broker, as it answers a fetch.
+ * The broker's check as it answers a fetch.
  *
- * @param client one that names no leader epoch does not notice where the log has been filled again
+ * @param client a client that sends no leader epochs does not notice that the log was filled again
  */
 export function lostOf(
   kafka: SimulatedKafka,
@@ -26,7 +26,7 @@ export function lostOf(
   return undefined;
 }
 
-/** At the broker: where the partition goes on, unless its topic was made anew meanwhile. */
+/** The broker's answer on where the partition goes on; undefined if its topic was made anew meanwhile. */
 export function goesOnAt(kafka: SimulatedKafka, { at, to }: Lost) {
   const topic = kafka.has(at.topic) ? kafka.topic(at.topic) : undefined;
   if (topic?.id !== at.topicId) return undefined;
@@ -46,7 +46,7 @@ function passOver(kafka: SimulatedKafka, at: Assigned, log: readonly StoredRecor
   kafka.passedOver.push({ topicId, partition, records: log.slice(heldUpTo(log, at), next) });
 }
 
-/** Up to where a log holds what was consumed of it. */
+/** Returns the offset up to which a log holds the consumed records. */
 function heldUpTo(log: readonly StoredRecord[], { position, leaderEpoch = Infinity }: Assigned): number {
   const other = log.findIndex((record) => record.leaderEpoch > leaderEpoch);
   return Math.min(position, other < 0 ? log.length : other);

@@ -14,17 +14,17 @@ import { goesOnAt, lostOf, type Lost } from './lost-log.ts';
 import { TopicMissing, type Requests } from './requests.ts';
 import { lookAt, placesIn, type Starts } from './starting.ts';
 
-/** The member has to join its group again. */
+/** Thrown when the member must join its group again. */
 class Rejoin extends Error {}
 
-/** What is the same for all members of a pod. */
+/** Options that all members of a pod share. */
 export interface ClientOptions {
   readonly starts: Starts;
-  /** Whether fetches name the leader epoch of what was consumed last, as those of `@platformatic/kafka` do, or not: kafkajs. */
+  /** Whether fetches send the last consumed record's epoch, as `@platformatic/kafka` does; kafkajs does not. */
   readonly namesEpochs: boolean;
-  /** What becomes of a record before it is handed over. */
+  /** Changes a record before the member hands it over. */
   readonly received?: ((record: KafkaRecord, presentEpoch: number) => KafkaRecord) | undefined;
-  /** Told what the client is told of a group. */
+  /** Called with each description of a group that the client gets. */
   readonly onDescribed?: ((group: GroupDescription) => void) | undefined;
 }
 
@@ -39,11 +39,11 @@ interface Fetched {
   readonly at: Assigned;
   readonly records: readonly StoredRecord[];
   readonly highWatermark: number;
-  /** That of the partition. */
+  /** The partition's leader epoch. */
   readonly leaderEpoch: number;
 }
 
-/** Most records that one fetch brings. */
+/** The most records of one fetch. */
 const FETCHED = 10;
 
 export class SimulatedMember implements GroupMember {
@@ -54,7 +54,7 @@ export class SimulatedMember implements GroupMember {
   readonly #id: string;
   #generation = 0;
   #assigned: Assigned[] = [];
-  /** All partitions that there were at the last look. */
+  /** All partitions at the last look. */
   #metadata = '';
   #metadataAt = -Infinity;
   #heartbeatAt = -Infinity;
@@ -62,7 +62,7 @@ export class SimulatedMember implements GroupMember {
   #next = 0;
   #stopped = false;
   #crashed = false;
-  /** Until the member neither joins nor consumes any more. */
+  /** Resolves when the member neither joins nor consumes any more. */
   #loop: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
@@ -133,7 +133,7 @@ export class SimulatedMember implements GroupMember {
     onAssigned(assignment);
   }
 
-  /** Settles where each partition starts, and commits it. */
+  /** Finds where each partition starts, and commits that position. */
   async #assign(partitions: readonly TopicPartition[]): Promise<Assigned[]> {
     const { groupId, topics, bus } = this.#options;
     const group = this.#kafka.group(groupId);
@@ -204,13 +204,13 @@ export class SimulatedMember implements GroupMember {
     });
   }
 
-  /** At the broker: the next partition in turn that has something. */
+  /** The broker's choice: the next partition in turn that has records. */
   #fetch(): Fetched | Lost | 'made anew' | undefined {
     for (let tried = 0; tried < this.#assigned.length; tried += 1) {
       const at = this.#assigned[this.#next % this.#assigned.length];
       this.#next += 1;
       if (at === undefined || at.paused) continue;
-      // While there is no such topic, its partitions wait.
+      // The partitions of a missing topic wait.
       if (!this.#kafka.has(at.topic)) continue;
       const topic = this.#kafka.topic(at.topic);
       if (topic.id !== at.topicId) return 'made anew';
@@ -224,7 +224,7 @@ export class SimulatedMember implements GroupMember {
     return undefined;
   }
 
-  /** Moves the partition to where its log goes on. */
+  /** Moves the partition's position to where its log goes on. */
   async #reset({ at, to }: Lost): Promise<void> {
     const { topic, partition, position } = at;
     const found = await this.#requests.send(() => goesOnAt(this.#kafka, { at, to }));
@@ -269,7 +269,7 @@ export class SimulatedMember implements GroupMember {
     this.confirmedAt = sentAt;
   }
 
-  /** @param leaderEpoch of the record before */
+  /** @param leaderEpoch of the record before the offset */
   async #commit(
     at: Assigned,
     offset: number,

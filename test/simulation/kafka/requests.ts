@@ -2,7 +2,7 @@ import type { Random } from '../../helpers/random.ts';
 import type { Owner } from '../time/virtual-time.ts';
 import type { SimulatedKafka } from './cluster.ts';
 
-/** No broker has answered, however often it was tried: the same may succeed later. */
+/** Thrown when no broker has answered after all retries: the same request may succeed later. */
 export class BrokersAway extends Error {
   constructor() {
     super('expected a broker to answer, but none did');
@@ -10,7 +10,7 @@ export class BrokersAway extends Error {
   }
 }
 
-/** A topic that is to be consumed does not exist: it may be made anew. */
+/** Thrown when a topic to be consumed does not exist: it may be made anew. */
 export class TopicMissing extends Error {
   constructor(topics: readonly string[]) {
     super(`expected topics that exist, got ${topics.join(', ')}`);
@@ -23,7 +23,7 @@ const LATENCY_MS = { least: 0.2, most: 1 };
 /** The same as in src/ingest/kafka/kafkajs/client.ts. */
 const RETRIES = { count: 5, firstMs: 300, maxMs: 5_000 };
 
-/** How the client of one pod talks to the brokers. */
+/** Sends the requests of one pod's client to the brokers. */
 export class Requests {
   readonly pod: Owner;
   readonly #kafka: SimulatedKafka;
@@ -36,7 +36,7 @@ export class Requests {
   }
 
   /**
-   * Runs at a broker, and brings back what it gives.
+   * Runs at a broker, and returns the result.
    *
    * @throws BrokersAway
    */
@@ -44,7 +44,7 @@ export class Requests {
     return this.#exchange((resolve) => resolve(run()));
   }
 
-  /** Does the same for a request that the broker answers when it has something to answer. */
+  /** Sends a request that the broker answers only when there is an answer. */
   wait<T>(run: (reply: (value: T) => void) => void): Promise<T> {
     return this.#exchange(run);
   }
@@ -64,7 +64,7 @@ export class Requests {
     }
   }
 
-  /** @returns undefined if no broker was there */
+  /** @returns undefined if the pod reached no broker */
   #once<T>(run: (reply: (value: T) => void) => void): Promise<{ readonly value: T } | undefined> {
     const { time } = this.#kafka;
     return new Promise((resolve) => {

@@ -12,14 +12,14 @@ interface TopicSeen {
   readonly logs: readonly (readonly StoredRecord[])[];
 }
 
-/** Where a member starts in a partition. */
+/** The place in a partition at which a member starts. */
 interface Place {
   readonly at: Assigned;
-  /** Whether just that is committed. */
+  /** Whether exactly this place is committed. */
   readonly isSettled: boolean;
 }
 
-/** At the broker: what the group has of a topic, and the log of each of its partitions. */
+/** The broker's answer: the group's positions on a topic, and the log of each of its partitions. */
 export function lookAt(
   { name: topic, id: topicId, partitions }: SimulatedTopic,
   group: SimulatedGroup,
@@ -31,7 +31,7 @@ export function lookAt(
   return { at: { topic, topicId, positions }, logs: partitions.map((log) => [...log]) };
 }
 
-/** @param partitions of the member, those of other topics too */
+/** @param partitions all partitions of the member, also of other topics */
 export function placesIn(
   { at: seen, logs }: TopicSeen,
   partitions: readonly TopicPartition[],
@@ -42,7 +42,7 @@ export function placesIn(
   const { start, log: before, metadata, isUnnamed } = starts.decide({ ...seen, bus });
   return partitions.flatMap(({ topic: name, partition }): Place | [] => {
     const log = logs[partition];
-    // A topic that is made anew may have fewer.
+    // A topic that was made anew may have fewer partitions.
     if (name !== topic || log === undefined) return [];
     const from = start(partition);
     const committed = from === 'position' ? positions[partition] : undefined;

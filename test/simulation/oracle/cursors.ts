@@ -3,11 +3,11 @@ import type { SimulatedClient } from '../world/client.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * @returns where a client's cursors went back: within an epoch they are in the order of the topic, unless it was told in
- *   between that events may be missing
+ * @returns deliveries with which a client's cursors went back: within an epoch they are in the order of the topic,
+ *   unless the client was told in between that events may be missing
  */
 export function outOfPlace({ ledger }: World, { name, deliveries }: SimulatedClient): string[] {
-  // The new master may give sequences again that its former one had given.
+  // A new master may give sequences again that the former one had given.
   if (ledger.losses.some(({ failover }) => failover !== undefined)) return [];
   const highest = new Map<string, number>();
   return deliveries.flatMap(({ number, cursor, tellings }) => {

@@ -2,21 +2,21 @@ import { isBehind, type LedgerEvent, type LedgerTombstone } from '../world/ledge
 import type { World } from '../world/world.ts';
 import type { Receiver } from './receiver.ts';
 
-/** A replica may lack what was written so long before it became the master. */
+/** A replica that becomes the master may lack the writes of this time. */
 const LONGEST_LAG_MS = 3_000;
 
-/** What had been deleted before one came that begins with the last events, and was replayed to it all the same. */
+/** Returns deleted events that were replayed to a receiver whose subscription began after the deletion. */
 export function broughtBack({ ledger }: World, { name, pod, deliveries, told }: Receiver): string[] {
   return deliveries.flatMap(({ number, beganAt }) => {
     const event = ledger.events[number - 1];
     if (event === undefined || beganAt === undefined) return [];
-    // Redis may have taken no note of what was published: then it is told, and begins anew.
+    // Redis may not have noted a publication: then the receiver is told, and begins anew.
     if (told.some(({ at }) => at >= beganAt)) return [];
     const deletion = ledger.tombstones.find((tombstone) => {
       const { acknowledgedAt } = tombstone;
       if (acknowledgedAt === undefined || acknowledgedAt >= beganAt || !deletes(tombstone, event))
         return false;
-      // What is published again has been heard as any other.
+      // An event that was published again is heard like any other.
       const isRepeated = ledger.attempts.get(number)?.some(({ at }) => at >= acknowledgedAt) === true;
       return !isRepeated && !ledger.losses.some(({ at }) => at >= acknowledgedAt - LONGEST_LAG_MS);
     });
@@ -24,7 +24,7 @@ export function broughtBack({ ledger }: World, { name, pod, deliveries, told }: 
   });
 }
 
-/** Whether it may be left out where one begins with the last events: a key's deletion is for all partitions. */
+/** Whether a subscription that begins with the last events may lack this one: a key is deleted in all partitions. */
 export function mayBeDeleted({ ledger }: World, event: LedgerEvent): boolean {
   return ledger.tombstones.some(
     (tombstone) =>

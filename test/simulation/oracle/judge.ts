@@ -6,7 +6,7 @@ import { needless } from './needless.ts';
 import type { Receiver, RedisServers } from './receiver.ts';
 import { isUncovered, mayComeAgain, mayComeLate } from './uncovered.ts';
 
-/** @returns what the promises forbid and has happened all the same: nothing lost untold, doubled or out of order */
+/** @returns violations of the promises: events that were lost without being told, doubled or out of order */
 export function judge(world: World): string[] {
   const receivers: readonly Receiver[] = [...world.subscribers, ...world.clients];
   return [
@@ -32,8 +32,8 @@ function unexpected(world: World, receiver: Receiver): string[] {
       violations.push(`${name} on ${pod} got ${number}, which was never produced`);
       continue;
     }
-    // One that begins with the last events gets them again where it has to begin anew, and has been told. Without a cursor, which
-    // pods without history give none, a client may come to a pod that is behind the one before, and is told at once.
+    // A subscription that begins with the last events gets them again when it begins anew after a telling. A client
+    // without a cursor, which pods without histories give none, may come to a pod that is behind, and is told at once.
     const part = String(asked.field === asked.topic ? beginnings : tellings);
     const id = `${part} ${number}`;
     if (seen.has(id)) {
@@ -68,7 +68,7 @@ function missing(world: World, receiver: Receiver): string[] {
     );
 }
 
-/** What was produced since it had joined; where it begins with the last events, also what is behind the first of them and not deleted. */
+/** Events produced after the receiver joined; with last events, also undeleted ones behind the first that it got. */
 function owedTo(world: World, receiver: Receiver): (event: LedgerEvent) => boolean {
   const { asked, joinedAt = Infinity, deliveries } = receiver;
   const first = new Map<string, LedgerEvent>();
@@ -85,7 +85,7 @@ function owedTo(world: World, receiver: Receiver): (event: LedgerEvent) => boole
   };
 }
 
-/** Per channel and partition, and a topic that is made anew begins again. */
+/** Events are in order for each channel and partition; a topic that is made anew begins again. */
 function orderOf({ topicId, partition, channel }: LedgerEvent): string {
   return `${topicId}/${partition}/${channel}`;
 }

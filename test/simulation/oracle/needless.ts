@@ -4,7 +4,7 @@ import type { Asked, TopicName } from '../world/graph.ts';
 import type { World } from '../world/world.ts';
 import type { Receiver } from './receiver.ts';
 
-/** Through these a topic with history loses nothing. */
+/** Faults through which a topic with a history loses nothing. */
 const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'kill-listeners',
   'kill-publishers',
@@ -27,10 +27,10 @@ const HARMLESS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'pod-of-another-bus',
 ]);
 
-/** A pod that listens to a topic for so short a time may not know yet where it stands: then it tells. */
+/** A pod that has listened to a topic for less than this may not know its position yet, and then tells. */
 const JUST_JOINED_MS = 5_000;
 
-/** @returns where one was told that events may be missing, and none can have been */
+/** @returns a violation if a receiver was told that events may be missing, and none can have been */
 export function needless({ plan }: World, { name, pod, asked, told }: Receiver): string[] {
   const unexcused = told.filter(({ afterMs }) =>
     afterMs === undefined ? !beganWithEarlierEvents(plan, asked) : afterMs > JUST_JOINED_MS,
@@ -42,25 +42,25 @@ export function needless({ plan }: World, { name, pod, asked, told }: Receiver):
 }
 
 /**
- * Who begins with the last events of several channels has the cursor of the last of these until another one comes. Of a channel on
- * which there was none, and which nobody had asked for, it is not known by then what came between that event and the asking.
+ * A subscription to several channels that begins with the last events has the cursor of the last one until another
+ * comes. For a channel that had no events and no subscribers, events from then to the subscription are not known.
  */
 function beganWithEarlierEvents({ histories }: Plan, { topic, channels = [] }: Asked): boolean {
   return histories[topic]?.keepsAll === true && channels.length > 1;
 }
 
-/** While a slot moves for so long, channels that its clients ask for meanwhile can not be kept. */
+/** While a slot moves for this long, channels that clients ask for meanwhile can not be kept. */
 const LONG_MS = 10_000;
 
-/** One way, so that a connection can't be made in time. */
+/** The latency of one direction at which connections can't be made in time. */
 const SLOW_MS = 1_000;
 
-/** What is told of a channel that could not be kept comes so long after the slot has moved, at most. */
+/** The longest time from the end of a slot's move to a telling about a channel that could not be kept. */
 const AFTER_MOVE_MS = 3_000;
 
 function isHarmless(fault: Fault, plan: Plan): boolean {
   if (fault.kind === 'redis-crash') return fault.keepsData;
-  // The list of a channel may be made, and the reply be lost that tells the pod from where on it has all of the channel.
+  // The script may make a channel's list, and its reply be lost, which tells the pod since when the list is complete.
   if (fault.kind === 'blocked-link') return !asksWithin(fault.atMs, fault.atMs + fault.forMs, plan);
   if (fault.kind === 'slot-moves') return fault.forMs < LONG_MS && isUndisturbed(fault, fault.forMs, plan);
   if (fault.kind === 'slow-link') return fault.latencyMs < SLOW_MS;
@@ -68,8 +68,8 @@ function isHarmless(fault: Fault, plan: Plan): boolean {
 }
 
 /**
- * Whether no channel is asked for anew while a fault lasts. While its slot moves, a channel that has no list yet gets none, so
- * that nothing of it can be read once subscribers are sent to the other node.
+ * Whether no client asks for a new channel while a fault lasts. While its slot moves, a channel without a list gets
+ * none, and then can't be read when subscribers are sent to the other node.
  */
 function isUndisturbed(fault: Fault, forMs: number, plan: Plan): boolean {
   const [from, to] = [fault.atMs, fault.atMs + forMs + AFTER_MOVE_MS];
@@ -80,7 +80,7 @@ function isUndisturbed(fault: Fault, forMs: number, plan: Plan): boolean {
   });
 }
 
-/** Whether anyone subscribes within this time. */
+/** Whether a client subscribes within this time. */
 function asksWithin(from: number, to: number, { subscriptions, clients }: Plan): boolean {
   return [...subscriptions, ...clients].some(({ atMs }) => atMs >= from && atMs <= to);
 }

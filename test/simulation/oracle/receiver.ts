@@ -1,30 +1,30 @@
 import type { Group } from '../../../src/hub/group.ts';
 import type { Asked } from '../world/graph.ts';
 
-/** That events may be missing. */
+/** A message to a receiver that events may be missing. */
 export interface Telling {
   readonly at: number;
-  /** How long its present subscription had been there; undefined: it was told when that began. */
+  /** How long the present subscription had existed; undefined: the telling came when it began. */
   readonly afterMs: number | undefined;
 }
 
 /** Names of the Redis servers that a pod is connected to. */
 export interface RedisServers {
   readonly listening: readonly string[];
-  /** For commands, as those that read a history. */
+  /** The servers that the pod sends commands to, for instance to read a history. */
   readonly commands: readonly string[];
 }
 
 interface Delivery {
   readonly number: number;
-  /** How often it had been told before that events may be missing. */
+  /** How often the receiver had been told before that events may be missing. */
   readonly tellings: number;
-  /** How often it had begun anew before, without a cursor. */
+  /** How often the receiver had begun anew before, without a cursor. */
   readonly beginnings: number;
-  /** When its subscription began with the last events; undefined: where it had been before. */
+  /** When the subscription began with the last events; undefined: it resumed. */
   readonly beganAt: number | undefined;
   readonly cursor: unknown;
-  /** The servers of its pod when the connection began by which it came. */
+  /** The servers of the pod when the connection began that brought the event. */
   readonly servers: RedisServers;
   readonly pod: string;
 }
@@ -40,16 +40,16 @@ export interface Received {
   };
 }
 
-/** A subscriber of one pod, or a client that resumes: what it is judged by. */
+/** A subscriber of one pod, or a client that resumes, with all that it is judged by. */
 export abstract class Receiver {
   readonly name: string;
   readonly asked: Asked;
   readonly deliveries: Delivery[] = [];
-  /** Results that are no events. */
+  /** Results that are no events, as JSON. */
   readonly faults: string[] = [];
-  /** When it was told that events may be missing. */
+  /** The tellings that events may be missing. */
   readonly told: Telling[] = [];
-  /** From when on it is to get all events, or be told. */
+  /** From this time on, the receiver must get all events, or be told. */
   joinedAt: number | undefined;
   endedAt: number | undefined;
   protected beganAt: number | undefined;
@@ -64,7 +64,7 @@ export abstract class Receiver {
 
   abstract readonly pod: string;
 
-  /** @returns the number of the event, if it is one */
+  /** @returns the number of the event; undefined if the result is no event */
   protected note(result: Received): number | undefined {
     const number = result.data?.[this.asked.topic]?.number;
     if (number === undefined) this.faults.push(JSON.stringify(result));

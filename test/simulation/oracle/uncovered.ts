@@ -2,13 +2,13 @@ import type { Attempt, LedgerEvent } from '../world/ledger.ts';
 import type { World } from '../world/world.ts';
 import type { Receiver, RedisServers } from './receiver.ts';
 
-/** A pod tells what Redis has lost within this time: its reply timeout, and the time that others are given. */
+/** A pod tells within this time what Redis has lost: its reply timeout, plus the time that it gives other pods. */
 const TELLING_MS = 15_000;
 
-/** A replica may lack what was written so long before it became the master. */
+/** A replica that becomes the master may lack the writes of this time. */
 const LONGEST_LAG_MS = 3_000;
 
-/** Whether the promises do not cover that this subscriber gets this event. Each of them is a limit of the gateway. */
+/** Whether the promises do not cover that this subscriber gets this event. Each case is a limit of the gateway. */
 export function isUncovered(world: World, subscriber: Receiver, event: LedgerEvent): boolean {
   return (
     isGone(subscriber) ||
@@ -22,22 +22,22 @@ export function isUncovered(world: World, subscriber: Receiver, event: LedgerEve
   );
 }
 
-/** The subscriber left, or its pod ended, perhaps before it could be told: its client connects elsewhere, and fetches anew. */
+/** The subscriber left, or its pod ended, perhaps untold: its client connects elsewhere, and fetches anew. */
 function isGone({ endedAt }: Receiver): boolean {
   return endedAt !== undefined;
 }
 
-/** Its topic was deleted, or its log has lost its end, before the group had consumed it. */
+/** The event was lost before the group had consumed it: with its topic, or with the end of its log. */
 function isLostUnconsumed({ ledger }: World, { number }: LedgerEvent): boolean {
   return ledger.unconsumed.has(number);
 }
 
-/** A pod of another bus has consumed it, which had found the group empty: all members had gone for longer than a session. */
+/** A pod of another bus has consumed the event: it had found the group empty, all of whose sessions had ended. */
 function isTakenAway({ ledger }: World, { number }: LedgerEvent): boolean {
   return ledger.takenAway.has(number);
 }
 
-/** Its log had lost its end, which was filled again before a client noticed that does not name leader epochs. */
+/** The event's log had lost its end, and was filled again before a client without leader epochs noticed the loss. */
 function isPassedOver({ kafka }: World, { topicId, partition, offset, leaderEpoch }: LedgerEvent): boolean {
   return kafka.passedOver.some(
     (passed) =>
@@ -48,8 +48,8 @@ function isPassedOver({ kafka }: World, { topicId, partition, offset, leaderEpoc
 }
 
 /**
- * Its topic was made anew, and one of the pods that joined since had never known the former one: with that Kafka has deleted
- * the group's positions, so that the group looks like a new one, which starts at the end.
+ * The event's topic was made anew, and a pod that joined later had never known the former topic. Kafka has deleted the
+ * group's positions with the former topic, so that the group looks like a new one, which starts at the end.
  */
 function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent): boolean {
   if (![...ledger.deleted].some((id) => id !== topicId && id.startsWith(`${topic}-`))) return false;
@@ -64,8 +64,8 @@ function startedAtItsEnd({ ledger }: World, { topic, topicId, at }: LedgerEvent)
 }
 
 /**
- * Redis lost what it had acknowledged: a message, or the version that went with the question who listens. The pod to which it
- * was acknowledged would have told so, and ended before it could.
+ * Redis lost an acknowledged message, or the version that a question for listeners had noted. The pod that got the
+ * acknowledgement would have told of the loss, and ended before.
  */
 function isLostWithItsPublisher(
   { ledger, pods }: World,
@@ -85,14 +85,14 @@ function isLostWithItsPublisher(
 }
 
 /**
- * Of a topic with history: the former master had given sequences that the new one gave again, to other events. A pod that
- * had heard the former ones finds that Redis holds as much as it has heard, and a client that its cursor has been reached.
+ * For topics with a history: the former master gave sequences to events, and the new master gave them to other events.
+ * A pod that heard the former ones finds that Redis holds as much as it heard, and a client finds its cursor reached.
  */
 function isBehindALostBranch(world: World, event: LedgerEvent): boolean {
   return formerMasters(world, event).length > 0;
 }
 
-/** Masters that went on giving sequences of the event's topic as another one was there, and whose branch of it was lost. */
+/** Returns masters that still gave sequences of the event's topic beside a new master, and whose branch was lost. */
 function formerMasters({ ledger, plan }: World, { number, topic, at }: LedgerEvent): string[] {
   if (plan.histories[topic] === undefined) return [];
   const own = ledger.attempts.get(number) ?? [];
@@ -108,7 +108,7 @@ function formerMasters({ ledger, plan }: World, { number, topic, at }: LedgerEve
       (isWithin(at) || own.some((attempt) => isWithin(attempt.at))) &&
       attempts.some(
         ({ servers, at: began, endedAt, acknowledged }) =>
-          // One that was under way as the replica fell behind is not there, either.
+          // A publication that was under way as the replica fell behind is missing, too.
           servers.includes(formerMaster) && (isWithin(began) || (acknowledged && isWithin(endedAt))),
       );
     return isOfTwo ? [formerMaster] : [];
@@ -121,8 +121,8 @@ const isToNext =
     acknowledged && !servers.includes(formerMaster);
 
 /**
- * Of a topic with history: its pod listened to a former master, and went on to hear of the new one what came later, since the former
- * one had become a replica of it. Such a pod tells as soon as it finds that, and ended before it could.
+ * For topics with a history: the pod listened to a former master, which became a replica of the new one, so that the
+ * pod heard later events. Such a pod tells as soon as it finds this, and ended before.
  */
 function isBehindAFormerMaster(
   { ledger, pods, plan }: World,
@@ -149,20 +149,20 @@ function isBehindAFormerMaster(
 }
 
 /**
- * Its publisher had not been acknowledged it, and has published it again, where Redis did not know it any more: it has lost
- * or evicted that, or had no memory for it, or the topic has no history. A pod knows what it has heard itself; a client that had it from another one, or
- * from what was kept, gets it again, and has been told that events may be missing.
+ * The publisher got no acknowledgement, and published the event again, when Redis did not know it any more: Redis had
+ * lost or evicted it, or had no memory, or the topic has no history. A pod knows the events that it has heard itself. A
+ * client that had the event from another pod or the history gets it again, and was told that events may be missing.
  */
 export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEvent): boolean {
   const { ledger, plan } = world;
   const { number, topic, at } = event;
   const attempts = ledger.attempts.get(number) ?? [];
-  // An attempt that was under way may reach Redis after it has evicted that.
+  // An attempt that was under way may reach Redis after the eviction.
   const isEvicted = ledger.evictions.some(
     (eviction) => eviction.topic === topic && attempts.slice(1).some(({ endedAt }) => endedAt >= eviction.at),
   );
   if (isEvicted || isUnnoted(world, event)) return true;
-  // A pod that hears the former master still has what the new one, of which the client has been told, lacks.
+  // A pod that hears the former master still has events that the new one lacks, of which the client has been told.
   if (isBehindALostBranch(world, event) && told.some((telling) => telling.at >= at)) return true;
   const lost = [...ledger.losses, ...ledger.forgotten.filter((forgotten) => forgotten.topic === topic)];
   const isForgotten = plan.histories[topic] === undefined || lost.some((loss) => loss.at >= at);
@@ -170,10 +170,10 @@ export function mayComeAgain(world: World, { told }: Receiver, event: LedgerEven
 }
 
 /**
- * While two masters go on, a client that had a later event from a pod of one resumes at a pod of the other, by a cursor that both
- * have given: it gets the event behind that, and is told, at once or when the pods notice that there are two.
+ * With two masters, a client that had a later event from a pod of one resumes at a pod of the other, by a cursor that
+ * both masters have given. It gets the event behind the later one, and is told at once, or when pods notice both.
  *
- * @param pods servers of the pod by which the client had the later event, and of the one by which it then had this one
+ * @param pods servers of the pod that brought the later event, and of the pod that then brought this one
  */
 export function mayComeLate(
   world: World,
@@ -184,7 +184,7 @@ export function mayComeLate(
   if (!told.some(({ at }) => at >= event.at)) return false;
   return formerMasters(world, event).some((master) => {
     const isListening = then.listening.includes(master);
-    // A pod that reads from one server and listens to the other is at fault itself.
+    // A pod that reads from one server and listens to the other has a fault of its own.
     return (
       before.listening.includes(master) !== isListening && then.commands.includes(master) === isListening
     );
@@ -192,8 +192,8 @@ export function mayComeLate(
 }
 
 /**
- * A right was taken from the pods while they ran, or a pod took part that knows no history: a script may have failed behind
- * what it has kept; and what a pod publishes, or passes over, without history ends the epoch, and its positions with it.
+ * Pods lost a right while they ran, or a pod without histories took part. A script may have failed after it kept an
+ * event; and an event that a pod publishes or passes over without history ends the epoch, and its positions with it.
  */
 function isUnnoted({ ledger, plan }: World, { number, topic }: LedgerEvent): boolean {
   if (plan.histories[topic] === undefined) return false;

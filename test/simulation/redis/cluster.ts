@@ -5,7 +5,7 @@ import type { RedisPair } from '../world/redis-pair.ts';
 import type { Repairs } from '../world/repairs.ts';
 import type { SimulatedRedis } from './server.ts';
 
-/** What one node believes. */
+/** The view that one node has of the cluster. */
 interface View {
   readonly epoch: number;
   readonly ranges: readonly { readonly first: number; readonly last: number; readonly master: string }[];
@@ -17,27 +17,27 @@ interface Migration {
   readonly to: RedisPair;
 }
 
-/** Nodes hear of a change by each other within this time. */
+/** Nodes tell each other of a change within this time. */
 const GOSSIP_MS = [5, 600] as const;
 
-/** A master that does not answer for so long is down for the others. */
+/** The other nodes take a master that does not answer for this time as down. */
 const NODE_TIMEOUT_MS = 1_500;
 
 const PORT = 6379;
 const REFUSES_ALL = 'CLUSTERDOWN The cluster is down';
 const ASKING = 'TRYAGAIN Multiple keys request during rehashing of slot';
 
-/** Pairs of which each serves a part of the slots. */
+/** A cluster of pairs, each of which serves a part of the slots. */
 export class SimulatedCluster {
   readonly pairs: readonly RedisPair[];
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #repairs: Repairs;
-  /** By slot, as an operator would have it: those that have moved. */
+  /** The pairs of slots that an operator has moved. */
   readonly #moved = new Map<number, RedisPair>();
   readonly #migrations = new Map<number, Migration>();
   readonly #views = new Map<SimulatedRedis, View>();
-  /** Pairs without a master, as the others find. */
+  /** Pairs whose master the other nodes find down. */
   readonly #down = new Set<RedisPair>();
   #epoch = 1;
 
@@ -63,18 +63,18 @@ export class SimulatedCluster {
     return this.#servers.find((server) => server.name === name);
   }
 
-  /** The pair that serves the slot of this word. */
+  /** Returns the pair that serves the word's slot. */
   pairOf(word: string): RedisPair {
     return this.#ownerOf(slotOf(word));
   }
 
-  /** A master has ended, or has been replaced. */
+  /** Called when a pair's master has ended or has been replaced. */
   changed(pair: RedisPair): void {
     this.#time.after(NODE_TIMEOUT_MS, undefined, () => this.#judge(pair));
     this.#tell([pair.master]);
   }
 
-  /** The slot of this word goes to the next pair, key by key. */
+  /** Moves the word's slot to the next pair, key by key. */
   move(word: string, forMs: number): void {
     const slot = slotOf(word);
     if (this.#migrations.has(slot)) return;
@@ -102,7 +102,7 @@ export class SimulatedCluster {
 
   #moveKey(migration: Migration): void {
     const { slot, from, to } = migration;
-    // A master that follows may still have what has been moved: of a slot that is another node's nothing is sent.
+    // A new master may still have moved keys; they are not moved again when the slot is another node's.
     if (this.#migrations.get(slot) !== migration || !from.master.alive || !to.master.alive) return;
     const [key] = keysIn(from.master, slot);
     if (key === undefined) return;
@@ -122,7 +122,7 @@ export class SimulatedCluster {
     this.#tell([to.master, from.master]);
   }
 
-  /** A new epoch, which these know at once. */
+  /** Begins a new epoch, which these nodes know at once. */
   #tell(first: readonly SimulatedRedis[]): void {
     this.#epoch += 1;
     const view = this.#present();
@@ -178,7 +178,7 @@ export class SimulatedCluster {
     return view?.ranges.map(({ first, last, master }) => [first, last, [master, PORT]]);
   }
 
-  /** Why a node does not run a command on these keys and channels of one slot; undefined: it does. */
+  /** Says why a node does not run a command on keys and channels of one slot; undefined: it does. */
   #redirect(
     server: SimulatedRedis,
     keys: readonly string[],

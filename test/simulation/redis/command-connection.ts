@@ -9,10 +9,10 @@ import { SimulatedConnection } from './connection.ts';
 import type { Session, SimulatedRedis } from './server.ts';
 import type { Socket } from './socket.ts';
 
-/** The connection is closed, and made anew, if Redis has not replied for so long. */
+/** The pod closes the connection, and makes it anew, if Redis has not replied for this time. */
 const REPLY_TIMEOUT_MS = 10_000;
 
-/** How often a pipeline comes to the server in two parts. */
+/** The share of pipelines that reach the server in two parts. */
 const SPLIT = 0.3;
 
 interface Waiting {
@@ -41,7 +41,7 @@ export class SimulatedCommandConnection extends SimulatedConnection implements C
       };
       if (cut > 0 && cut < commands.length) {
         socket.toServer(part(commands.slice(0, cut), false));
-        // Other clients' commands may come in between.
+        // Commands of other clients may come in between.
         socket.toServer(part(commands.slice(cut), true));
       } else {
         socket.toServer(part(commands, true));
@@ -61,7 +61,7 @@ export class SimulatedCommandConnection extends SimulatedConnection implements C
     });
   }
 
-  /** The handshake is a single exchange: until the connection is ready nothing has come. */
+  /** 0 until the connection is ready: the handshake is a single exchange. */
   get bytesRead(): number {
     return 0;
   }
@@ -114,7 +114,7 @@ export class SimulatedCommandConnection extends SimulatedConnection implements C
     });
   }
 
-  /** Begins to wait for the next reply, if there is one to come. */
+  /** Begins to wait for the next reply, if a command waits for one. */
   #watch(): void {
     const { time } = this.network;
     if (this.#timeout !== undefined) time.cancel(this.#timeout);

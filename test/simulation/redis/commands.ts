@@ -1,11 +1,11 @@
 import type { Keyspace } from './keyspace.ts';
 
-/** What commands are run on: a server. */
+/** The server that commands run on. */
 export interface CommandTarget {
   readonly replicationId: string;
   role: 'master' | 'replica';
   readonly channels: ReadonlyMap<string, ReadonlySet<unknown>>;
-  /** Bytes; 0: no limit. A simulated server with a limit has always reached it. */
+  /** In bytes; 0: no limit. A simulated server with a limit has always reached it. */
   maxMemory: number;
   /** The command that the access list refuses. */
   denied: string | undefined;
@@ -19,12 +19,12 @@ export interface CommandTarget {
   evaluate(words: readonly string[]): unknown;
   publish(channel: string, payload: string): number;
   promote(): void;
-  /** Closes all connections of a kind but the one that asks for it. */
+  /** Closes all connections of a kind except for the one that asks for it. */
   killOthers(kind: 'normal' | 'pubsub'): void;
 }
 
 export interface CommandSpec {
-  /** The arity that COMMAND INFO tells: the number of words, negative for at least so many. */
+  /** The arity in COMMAND INFO: the number of words; negative: at least that number. */
   readonly arity: number;
   /** Refused by replicas, and replicated. */
   readonly writes?: boolean;
@@ -32,9 +32,9 @@ export interface CommandSpec {
   readonly replicates?: boolean;
   /** Refused while there is no memory. */
   readonly grows?: boolean;
-  /** Which words are keys. */
+  /** The words that are keys. */
   readonly keys?: 'first' | 'all';
-  /** What a replica gets in its place; to be called before it is run. */
+  /** Returns the command that a replica gets in place of this one; to be called before this one runs. */
   readonly replicatedAs?: (redis: CommandTarget, args: readonly string[]) => readonly [string, ...string[]];
   /** @throws WrongType, or LuaError */
   readonly run: (redis: CommandTarget, args: readonly string[]) => unknown;
@@ -88,7 +88,7 @@ export const COMMANDS: Readonly<Record<string, CommandSpec>> = {
   pexpire: {
     arity: -3,
     ...SHRINKS,
-    // A replica is to let it expire at the same moment.
+    // The key expires at the same moment on a replica.
     replicatedAs: ({ now }, [key = '', ms]) => ['pexpireat', key, String(now + Number(ms))],
     run: ({ data, now }, [key = '', ms]) => Number(data.expireAt(key, now + Number(ms))),
   },
@@ -193,7 +193,7 @@ function trim({ data }: CommandTarget, [key = '', from, to]: readonly string[]):
   return 'OK';
 }
 
-/** Both ends included; negative numbers count from the end. */
+/** Includes both ends; negative numbers count from the end. */
 function part(list: readonly string[], from: string | undefined, to: string | undefined): string[] {
   const [first = 0, last = 0] = [from, to].map((text) => {
     const index = Number(text);

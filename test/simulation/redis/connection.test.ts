@@ -17,7 +17,7 @@ import { SimulatedListeningConnection } from './listening-connection.ts';
 import { Network } from './network.ts';
 import { SimulatedRedis } from './server.ts';
 
-/** A server, whose time goes so much faster than the test's, and the way to it. */
+/** Starts a server whose time runs faster than the test's by this factor, and a network to it. */
 function startServer(speed: number) {
   const time = new VirtualTime();
   const redis = new SimulatedRedis('redis', time);
@@ -44,10 +44,10 @@ const make = async (t: TestContext) => {
 
 const SPEED = 5;
 
-/** The time, in that of the test, at which it ends. */
+/** How long a channel is kept, in the time of the test. */
 const ENDS_MS = 400;
 
-/** The bus's own scripts, run by a simulated server. */
+/** Starts a bus with its own scripts on a simulated server. */
 async function startBus(t: TestContext, ttlMs: number, keepsAll: boolean): Promise<Bus> {
   const server = startServer(SPEED);
   const bus = new RedisBus({

@@ -4,13 +4,13 @@ import type { Network } from './network.ts';
 import type { SimulatedRedis } from './server.ts';
 import { Socket } from './socket.ts';
 
-/** The wait before a connection is made again, longer each time: as src/bus/redis/ioredis.ts has it. */
+/** The wait before a connection is made again, which grows each time, as in src/bus/redis/ioredis.ts. */
 const RETRY_MS = { step: 50, most: 400 };
 
-/** A connection over which nothing comes while it is made is made again: as src/bus/redis/ioredis.ts has it. */
+/** A connection that gets no bytes in its handshake for this time is made again, as in src/bus/redis/ioredis.ts. */
 const STALLED_MS = 2_000;
 
-/** What the two connections of a pod have in common: being made, being lost, and being made again. */
+/** The common part of a pod's two connections: connecting, losing the connection, and connecting again. */
 export abstract class SimulatedConnection {
   protected readonly network: Network;
   protected readonly pod: Owner;
@@ -25,7 +25,7 @@ export abstract class SimulatedConnection {
     this.pod = pod;
   }
 
-  /** The present connection, for faults to act on. */
+  /** The present connection, on which faults act. */
   get present(): Socket | undefined {
     return this.socket;
   }
@@ -50,16 +50,16 @@ export abstract class SimulatedConnection {
   /** Bytes that have come over the present connection. */
   abstract get bytesRead(): number;
 
-  /** The server's side is there: handshakes begin. */
+  /** Called when the server has accepted the connection: handshakes begin. */
   protected abstract opened(socket: Socket): void;
 
-  /** What was under way is lost. */
+  /** Called when the connection is lost, with all that was under way. */
   protected abstract lost(): void;
 
-  /** The server is told that a connection has ended. */
+  /** Called at the server when a connection has ended. */
   protected abstract endedAtServer(server: SimulatedRedis, socket: Socket): void;
 
-  /** The handshake is over. */
+  /** To be called when the handshake is over. */
   protected becomeReady(): void {
     this.ready = true;
     this.#attempts = 0;

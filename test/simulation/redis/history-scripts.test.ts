@@ -14,7 +14,7 @@ import { SimulatedRedis } from './server.ts';
 
 const TOPIC = 'orders';
 
-/** A node of a cluster, and the history that it keeps of a topic. */
+/** A node of a cluster, with its history of a topic. */
 function startNode() {
   const time = new VirtualTime();
   const node = new SimulatedRedis('node', time);
@@ -37,7 +37,7 @@ function startNode() {
   return {
     node,
     heard,
-    /** @returns why not, if it is refused */
+    /** @returns the reason if the node refuses */
     publish: (...batch: Publication[]): string | undefined => {
       for (let isPublished = false; !isPublished;) {
         const reply = node.run(script(batch));
@@ -58,11 +58,11 @@ const valueOf = (reply: Reply) => value(reply) as readonly unknown[];
 
 const sourceOf = (offset: number) => ({ topicId: 'id', partition: 0, offset, epoch: 0 });
 
-/** On two channels. */
+/** An event on two channels. */
 const event = (offset: number): Publication[] =>
   ['a', 'b'].map((channel) => ({ channel, payload: `{"o":${offset}}`, source: sourceOf(offset) }));
 
-/** What is not on the node is on the one that the slot goes to. */
+/** The state of a slot that moves: keys that the node lacks are on the other node. */
 const moving = ({ data }: SimulatedRedis, away: (key: string) => boolean = () => false) => ({
   reply: () => undefined,
   redirect: (keys: readonly string[]) =>

@@ -7,14 +7,14 @@ interface Value {
   expiresAt: number;
 }
 
-/** A command for one type of values, on a key that holds another. */
+/** Thrown by a command for one type of values on a key of another type. */
 export class WrongType extends Error {
   constructor() {
     super('WRONGTYPE Operation against a key holding the wrong kind of value');
   }
 }
 
-/** Keys of one server, and what they hold until it expires. */
+/** The keys of one server, with their values, until they expire. */
 export class Keyspace {
   readonly #time: VirtualTime;
   readonly #values = new Map<string, Value>();
@@ -70,7 +70,7 @@ export class Keyspace {
     return value !== undefined;
   }
 
-  /** Takes a key over as the other one has it. */
+  /** Takes a key over from another server. */
   adopt(key: string, from: Keyspace): void {
     const value = from.#find(key);
     if (value !== undefined) {

@@ -3,10 +3,10 @@ import { SimulatedConnection } from './connection.ts';
 import type { Session, SimulatedRedis } from './server.ts';
 import type { Socket } from './socket.ts';
 
-/** A client that has so much to read is disconnected: client-output-buffer-limit. */
+/** The server disconnects a client with this much unread output: client-output-buffer-limit. */
 const OUTPUT_BUFFER_BYTES = 256 * 1024;
 
-/** What a message takes beside its channel and payload. */
+/** The bytes of a message besides its channel and payload. */
 const FRAME_BYTES = 32;
 
 type Listener = (payload: Buffer | string) => void;
@@ -16,13 +16,13 @@ interface Joining {
   readonly reject: (error: Error) => void;
 }
 
-/** What a subscribed client is sent: a message, or the reply to a SUBSCRIBE. */
+/** A push to a subscribed client: a message, or the reply to a SUBSCRIBE. */
 interface Push {
   readonly bytes: number;
   readonly take: () => void;
 }
 
-/** What connections that listen have in common, be it to all channels or to those of some slots. */
+/** The common part of connections that listen, to all channels or to those of some slots. */
 export abstract class SimulatedListening extends SimulatedConnection {
   protected readonly listeners = new Map<string, Listener>();
   /** The calls that wait for the reply to a SUBSCRIBE, by channel. */
@@ -97,20 +97,20 @@ export abstract class SimulatedListening extends SimulatedConnection {
       socket.server.sessions.add(session);
     });
     for (const channel of this.joinedAtOnce) this.#subscribe(socket, channel);
-    // Redis replies in order: the reply to a PING comes after those to all SUBSCRIBEs.
+    // Redis replies in order, so the reply to a PING follows the replies to all SUBSCRIBEs.
     socket.toServer(() =>
       this.#push(socket, session, { bytes: FRAME_BYTES, take: () => this.becomeReady() }),
     );
     for (const resolve of this.#fences) this.#ping(socket, resolve);
   }
 
-  /** On a new connection. */
+  /** The channels that are joined at once on a new connection. */
   protected abstract get joinedAtOnce(): Iterable<string>;
 
-  /** The server has unsubscribed a channel by itself. */
+  /** Called when the server has unsubscribed a channel by itself. */
   protected abstract moved(channel: string): void;
 
-  /** A channel that no one waits for. */
+  /** Called when the server refuses a channel without a waiting call. */
   protected abstract refused(): void;
 
   protected abstract errorOf(refusal: string): Error;
@@ -161,7 +161,7 @@ export abstract class SimulatedListening extends SimulatedConnection {
     }
   }
 
-  /** What the server writes to the connection. */
+  /** Writes a push to the connection. */
   #push(socket: Socket, session: Session, push: Push): void {
     socket.unreadBytes += push.bytes;
     if (socket.unreadBytes > OUTPUT_BUFFER_BYTES) {
@@ -184,13 +184,13 @@ export abstract class SimulatedListening extends SimulatedConnection {
     }
   }
 
-  /** What a push makes the pod do may pause the connection, or end it. */
+  /** Returns the next push: the pod may pause or end the connection when it handles one. */
   #next(socket: Socket | undefined): Push | undefined {
     return this.#paused || this.socket !== socket ? undefined : this.#unread.shift();
   }
 }
 
-/** One that joins all of its channels again on each new connection. */
+/** A connection that joins all its channels again when it is made anew. */
 export class SimulatedListeningConnection extends SimulatedListening implements ListeningConnection {
   join(channel: string, listener: Listener): Promise<void> {
     return this.joinOne(channel, listener);
@@ -202,7 +202,7 @@ export class SimulatedListeningConnection extends SimulatedListening implements 
 
   protected moved(): void {}
 
-  /** Without a channel that was joined before the connection is of no use. */
+  /** Makes the connection anew: without a channel that was joined before, it is useless. */
   protected refused(): void {
     this.reconnect();
   }

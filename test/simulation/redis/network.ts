@@ -5,23 +5,23 @@ import type { SimulatedRedis } from './server.ts';
 /** The latency of a network without faults. */
 export const LATENCY_MS = [0.2, 1] as const;
 
-/** The way between one pod and Redis. Faults change it. */
+/** The way between one pod and Redis, which faults change. */
 export interface Route {
   latencyMs: readonly [least: number, most: number];
-  /** Bytes on the way arrive no earlier than this: TCP sends them again until the way is free. */
+  /** Bytes arrive no earlier than this: TCP sends them again until the way is free. */
   blockedUntil: number;
-  /** Connections that listen, and are made before, carry nothing. */
+  /** Listening connections that are made before this time carry nothing. */
   deafUntil: number;
 }
 
 interface Options {
   readonly time: VirtualTime;
   readonly random: Random;
-  /** What the address that pods connect to leads to at present. */
+  /** Returns the server that the pods' address leads to at present. */
   readonly target: () => SimulatedRedis;
 }
 
-/** Which server an address leads to, and how long bytes take there. */
+/** Knows which server an address leads to, and how long bytes take. */
 export class Network {
   readonly time: VirtualTime;
   readonly random: Random;
@@ -35,7 +35,7 @@ export class Network {
     this.random = options.random;
   }
 
-  /** The same network, as another address uses it. */
+  /** The same network for another address. */
   to(target: () => SimulatedRedis): Network {
     return new Network({ ...this.#options, target }, this.#routes);
   }
@@ -52,13 +52,13 @@ export class Network {
     return route;
   }
 
-  /** How long until no route is blocked any more. */
+  /** The time until all routes are free, in ms. */
   get blockedForMs(): number {
     const until = [...this.#routes.values()].map(({ blockedUntil }) => blockedUntil);
     return Math.max(0, ...until.map((at) => at - this.time.now));
   }
 
-  /** When what is sent now arrives. */
+  /** Returns when bytes arrive that are sent now. */
   arrival({ latencyMs: [least, most], blockedUntil }: Route): number {
     const latency = least + this.random.next() * (most - least);
     return Math.max(this.time.now, blockedUntil) + latency;

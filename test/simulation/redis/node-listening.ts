@@ -9,8 +9,8 @@ import { SimulatedListening } from './listening-connection.ts';
 import type { Network } from './network.ts';
 
 /**
- * As src/bus/redis/cluster/node-listening.ts: it joins nothing again by itself, but for what was not acknowledged, as ioredis
- * sends that again.
+ * Like src/bus/redis/cluster/node-listening.ts: rejoins no channels on a new connection, except for those without an
+ * acknowledgement, which ioredis sends again.
  */
 export class SimulatedNodeListening extends SimulatedListening implements NodeListeningConnection {
   readonly #onMoved: (isSubscribed: IsSubscribed) => void;
@@ -37,7 +37,7 @@ export class SimulatedNodeListening extends SimulatedListening implements NodeLi
     return this.joining.keys();
   }
 
-  /** As with ioredis, joins that were acknowledged just before are over by the time this is noticed. */
+  /** As with ioredis, joins that were acknowledged just before are settled before the pod notices the move. */
   protected moved(channel: string): void {
     const { time } = this.network;
     time.at(time.now, this.pod, () => this.#onMoved((one) => one !== channel));

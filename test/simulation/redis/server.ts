@@ -10,32 +10,32 @@ import { LuaError } from './lua/values.ts';
 export interface Session {
   readonly kind: 'normal' | 'pubsub';
   deliver(channel: string, payload: string): void;
-  /** The server does not serve the slot of the channel any more. */
+  /** Called when the server does not serve the channel's slot any more. */
   moved?(channel: string): void;
-  /** The server closes the connection. */
+  /** Called when the server closes the connection. */
   close(): void;
 }
 
-/** The link by which a replica gets what its master runs. */
+/** The link over which a replica gets its master's commands. */
 interface Replication {
   readonly replica: SimulatedRedis;
   lagMs: number;
-  /** The last thing sent arrives then; a link keeps its order. */
+  /** When the last command arrives: a link keeps the order. */
   arrivesAt: number;
   open: boolean;
 }
 
-/** What a node of a cluster knows. */
+/** A node's knowledge of its cluster. */
 interface ClusterMembership {
-  /** Why it does not run a command on these, which are of one slot; undefined: it does. */
+  /** Says why the node does not run a command on keys and channels of one slot; undefined: it does. */
   redirect(keys: readonly string[], channels: readonly string[]): string | undefined;
-  /** To CLUSTER. */
+  /** Replies to CLUSTER. */
   reply(subcommand: string): unknown;
 }
 
 type Traits = Pick<CommandSpec, 'writes' | 'grows'>;
 
-/** Why a server refuses a command at present; undefined: it does not. */
+/** Says why a server refuses a command at present; undefined: it does not. */
 export type Refusal = (name: string, spec: Traits) => string | undefined;
 
 export const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
@@ -45,31 +45,31 @@ export class SimulatedRedis implements CommandTarget {
   readonly name: string;
   readonly time: VirtualTime;
   readonly sessions = new Set<Session>();
-  /** Ends the connections that this process has accepted. */
+  /** Functions that end the connections that this process has accepted. */
   readonly accepted = new Set<(silent: boolean) => void>();
   readonly channels = new Map<string, Set<Session>>();
   role: 'master' | 'replica' = 'master';
   alive = true;
-  /** Whether its machine is gone too, if it is not alive: no client is told then that its connections have ended. */
+  /** Whether a dead process's machine is gone, too: then clients are not told that their connections have ended. */
   silent = false;
-  /** Set by faults: BUSY, NOPERM and the like. */
+  /** Set by faults, to refuse with BUSY, NOPERM and so on. */
   refuses: Refusal = () => undefined;
-  /** What it knows as a node of a cluster. */
+  /** Set if the server is a node of a cluster. */
   cluster: ClusterMembership | undefined;
   maxMemory = 0;
   denied: string | undefined;
   readonly refusals = new Map<string, number>();
-  /** Whose command is being run. */
+  /** The session whose command runs now. */
   #session: Session | undefined;
   /** How often the process has been started. */
   starts = 1;
   #replicationId: string;
   #replicationIds = 0;
   #data: Keyspace;
-  /** What the process is to do once it is not frozen any more. */
+  /** Calls that wait until the process is not frozen any more. */
   #heldBack: (() => void)[] | undefined;
   #replication: Replication | undefined;
-  /** Where the server gets its data from, as a replica. */
+  /** A replica's link to its master. */
   #source: Replication | undefined;
 
   constructor(name: string, time: VirtualTime) {
@@ -79,7 +79,7 @@ export class SimulatedRedis implements CommandTarget {
     this.#replicationId = this.#newReplicationId();
   }
 
-  /** Another one after each start and each promotion. A replica has that of its master. */
+  /** Changes with each start and each promotion. A replica has its master's id. */
   get replicationId(): string {
     return this.#replicationId;
   }
@@ -92,7 +92,7 @@ export class SimulatedRedis implements CommandTarget {
     return this.time.now;
   }
 
-  /** The process stands still: what it is sent waits. */
+  /** Stops the process; commands that come meanwhile wait. */
   freeze(): void {
     this.#heldBack ??= [];
   }
@@ -103,13 +103,13 @@ export class SimulatedRedis implements CommandTarget {
     for (const run of waiting) run();
   }
 
-  /** Runs at once, or when the process is not frozen any more. */
+  /** Runs `run` at once, or when the process is not frozen any more. */
   whenRunning(run: () => void): void {
     if (this.#heldBack === undefined) run();
     else this.#heldBack.push(run);
   }
 
-  /** The process ends; all connections with it. */
+  /** Ends the process, and all its connections. */
   crash({ silent = false } = {}): void {
     this.alive = false;
     this.#heldBack = undefined;
@@ -121,7 +121,7 @@ export class SimulatedRedis implements CommandTarget {
     this.#cutReplication();
   }
 
-  /** @param keepsData whether what was written before is still there */
+  /** @param keepsData whether the server still has its earlier data */
   restart(keepsData: boolean): void {
     this.starts += 1;
     this.#replicationId = this.#newReplicationId();
@@ -130,7 +130,7 @@ export class SimulatedRedis implements CommandTarget {
     if (!keepsData) this.#data.clear();
   }
 
-  /** Sends all that this master runs from now on to the replica, which begins with a copy of the data. */
+  /** Sends all commands that this master runs from now on to the replica, which begins with a copy of the data. */
   replicateTo(replica: SimulatedRedis, lagMs: number): void {
     this.#cutReplication();
     replica.role = 'replica';
@@ -145,12 +145,12 @@ export class SimulatedRedis implements CommandTarget {
     if (this.#replication !== undefined) this.#replication.lagMs = lagMs;
   }
 
-  /** Whether it gets what a master runs. */
+  /** Whether the replica gets its master's commands. */
   get isLinked(): boolean {
     return this.#source?.open === true;
   }
 
-  /** The replica becomes a master with what has arrived; what was still on its way is lost. */
+  /** Makes the replica a master with the commands that have arrived; commands on their way are lost. */
   promote(): void {
     if (this.#source !== undefined) this.#source.open = false;
     this.#source = undefined;
@@ -170,7 +170,7 @@ export class SimulatedRedis implements CommandTarget {
     session.close();
   }
 
-  /** The connection of a session is gone. */
+  /** To be called when a session's connection is gone. */
   forget(session: Session): void {
     if (!this.sessions.delete(session)) return;
     for (const [channel, members] of this.channels) {
@@ -178,7 +178,7 @@ export class SimulatedRedis implements CommandTarget {
     }
   }
 
-  /** @returns what Redis replies: to SUBSCRIBE an error, or nothing yet, since the acknowledgement is a push */
+  /** @returns an error, or nothing yet, since the acknowledgement of a SUBSCRIBE is a push */
   subscribe(session: Session, channel: string): string | undefined {
     const refused = this.cluster?.redirect([], [channel]) ?? this.#refusal('subscribe', {});
     if (refused !== undefined) return refused;
@@ -200,7 +200,7 @@ export class SimulatedRedis implements CommandTarget {
     for (const session of members) session.moved?.(channel);
   }
 
-  /** A key comes from another node of the cluster. */
+  /** Takes a key over from another node of the cluster. */
   restore(key: string, from: Keyspace): void {
     this.#data.adopt(key, from);
     const sent = this.#data.copy();
@@ -217,9 +217,9 @@ export class SimulatedRedis implements CommandTarget {
     return reply;
   }
 
-  /** @returns the replies; or why nothing has been run */
+  /** @returns the replies; or the reason why no command has run */
   transact(commands: readonly Command[]): readonly Reply[] | string {
-    // Each command that is queued takes memory, be it one that is run without.
+    // Each queued command takes memory, even if it runs without.
     let refused = this.maxMemory > 0 ? OUT_OF_MEMORY : undefined;
     for (const [name, ...args] of commands) refused ??= this.#refusalOf(name.toLowerCase(), args);
     refused = this.#whyNot(refused, commands);
@@ -247,12 +247,12 @@ export class SimulatedRedis implements CommandTarget {
     });
   }
 
-  /** A key is taken to have memory for others. */
+  /** Evicts a key, to free its memory. */
   evict(key: string): void {
     this.#run('del', [key]);
   }
 
-  /** @returns how many sessions of this server get it */
+  /** @returns the number of this server's sessions that get the message */
   publish(channel: string, payload: string): number {
     const members = this.channels.get(channel);
     if (members === undefined) return 0;
@@ -271,12 +271,12 @@ export class SimulatedRedis implements CommandTarget {
     return this.#refusal(name, spec);
   }
 
-  /** Redis looks at rights first, then whether it has the slot, and only then at all else. */
+  /** Redis first checks rights, then the slot, and then all else. */
   #whyNot(refused: string | undefined, commands: readonly Command[]): string | undefined {
     return refused?.startsWith('NOPERM') === true ? refused : (this.#redirection(commands) ?? refused);
   }
 
-  /** Keys of all commands of a transaction count together. */
+  /** The keys of all commands of a transaction count together. */
   #redirection(commands: readonly Command[]): string | undefined {
     if (this.cluster === undefined) return undefined;
     const touched = commands.map(([name, ...args]) => [name.toLowerCase(), ...args] as const);
@@ -340,9 +340,9 @@ export class SimulatedRedis implements CommandTarget {
 }
 
 /**
- * Whether a script is refused a command, and how it is told.
+ * Returns the error that a script gets if it is refused a command.
  *
- * @param reason why a client would be refused it at present
+ * @param reason the refusal that a client would get at present
  * @param isDirty whether the script has written: then memory does not matter any more
  */
 function refusalInScript(reason: string | undefined, isDirty: boolean): string | undefined {

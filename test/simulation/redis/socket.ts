@@ -2,32 +2,32 @@ import type { Owner, Timer } from '../time/virtual-time.ts';
 import type { Network, Route } from './network.ts';
 import type { SimulatedRedis } from './server.ts';
 
-/** How long a connect may take: as src/bus/redis/ioredis.ts has it. */
+/** The limit of a connect, as in src/bus/redis/ioredis.ts. */
 const CONNECT_TIMEOUT_MS = 1_000;
 
-/** A machine that is gone is noticed within this time, though nothing is sent. */
+/** A client notices within this time that a machine is gone, even if it sends nothing. */
 const KEEPALIVE_MS = 20_000;
 
-/** What one end of a connection is told. */
+/** Callbacks of a connection's ends. */
 interface Ends {
-  /** The connection is made; the server is there. */
+  /** The server has accepted the connection. */
   onOpen(): void;
-  /** It could not be made, or has ended, other than by `close`. */
+  /** The connection could not be made, or has ended in another way than by `close`. */
   onClose(): void;
-  /** The server's end has ended. */
+  /** The server's end has closed. */
   onServerClose(server: SimulatedRedis): void;
 }
 
 /**
- * One TCP connection between a pod and a server. Each direction keeps its order. A half-open one takes bytes, and they
- * never arrive.
+ * One TCP connection between a pod and a server. Each direction keeps its order. A half-open connection takes bytes
+ * that never arrive.
  */
 export class Socket {
   readonly pod: Owner;
   readonly server: SimulatedRedis;
   /** Bytes that the server has sent and the pod has not read. */
   unreadBytes = 0;
-  /** Nothing that is sent now arrives in this direction, and neither end is told. */
+  /** Bytes sent to the pod now never arrive, and neither end is told. */
   #deafToPod = false;
   #deafToServer = false;
   readonly #network: Network;
@@ -38,7 +38,7 @@ export class Socket {
   #toServerAt = 0;
   #toPodAt = 0;
   readonly #connecting: Timer;
-  /** Which start of the server has accepted it: after the next one it is unknown there. */
+  /** The start of the server that has accepted the connection: a later start does not know it. */
   #start: number | undefined;
 
   constructor(network: Network, pod: Owner, ends: Ends) {
@@ -55,7 +55,7 @@ export class Socket {
     return this.#clientOpen && this.#serverOpen;
   }
 
-  /** Runs at the server once the bytes have come there, unless they get lost. */
+  /** Runs at the server when the bytes arrive, unless they get lost. */
   toServer(run: () => void): void {
     if (!this.#clientOpen || this.#deafToServer) return;
     this.#atServer(() => {
@@ -65,7 +65,7 @@ export class Socket {
     });
   }
 
-  /** Runs at the pod once the bytes have come there, unless they get lost. */
+  /** Runs at the pod when the bytes arrive, unless they get lost. */
   toPod(run: () => void): void {
     if (this.#deafToPod) return;
     this.#atPod(() => {
@@ -73,7 +73,7 @@ export class Socket {
     });
   }
 
-  /** The pod closes it. What it has sent before still arrives. */
+  /** Closes the pod's end. Bytes that it has sent before still arrive. */
   close(): void {
     if (!this.#clientOpen) return;
     this.#clientOpen = false;
@@ -81,7 +81,7 @@ export class Socket {
     if (!this.#deafToServer) this.#atServer(() => this.#endServer());
   }
 
-  /** The server closes it; what it has sent before still arrives. */
+  /** Closes the server's end. Bytes that it has sent before still arrive. */
   closeByServer(): void {
     if (!this.#serverOpen) return;
     this.#serverOpen = false;
@@ -89,7 +89,7 @@ export class Socket {
     if (!this.#deafToPod) this.#atPod(() => this.#fail());
   }
 
-  /** It breaks in between: what is under way is lost, and both ends are told. */
+  /** Breaks the connection: bytes under way are lost, and both ends are told. */
   break(): void {
     this.#deafToPod = true;
     this.#deafToServer = true;
@@ -97,7 +97,7 @@ export class Socket {
     this.#network.time.after(this.#latency, undefined, () => this.#endServer());
   }
 
-  /** What is sent from now on never arrives, and neither end is told: the connection is half open. */
+  /** Makes the connection half open: bytes sent from now on never arrive, and neither end is told. */
   vanish(direction: 'to' | 'from' | 'both'): void {
     this.#deafToServer ||= direction !== 'from';
     this.#deafToPod ||= direction !== 'to';
@@ -110,7 +110,7 @@ export class Socket {
   #accept(): void {
     if (!this.#clientOpen) return;
     if (!this.server.alive) {
-      // A machine that is gone says nothing: the pod waits for its own timeout.
+      // A machine that is gone does not answer: the pod waits for its own timeout.
       if (this.server.silent) return;
       this.#atPod(() => this.#fail());
       return;
@@ -124,7 +124,7 @@ export class Socket {
     });
   }
 
-  /** The server's process has ended; with its machine, only TCP's keepalive tells. */
+  /** The server's process has ended. If its machine is gone, too, only TCP's keepalive tells. */
   readonly #onCrash = (silent: boolean): void => {
     if (!silent) {
       this.closeByServer();

@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import type { Timer, VirtualTime } from './virtual-time.ts';
 
-/** What setTimeout returns, as far as it is used. */
+/** The part of setTimeout's result that is used. */
 class Handle {
   readonly #time: VirtualTime;
   readonly #run: () => void;
@@ -36,10 +36,10 @@ const clear = (handle: Handle | undefined): void => handle?.cancel?.();
 type Callback = (...args: unknown[]) => void;
 
 /**
- * Makes timers, clocks and randomness those of the simulation: the global ones, and setTimeout and setImmediate of
- * `node:timers/promises`, which must not be given signals.
+ * Replaces timers, clocks and randomness by those of the simulation: the global ones, and setTimeout and setImmediate
+ * of `node:timers/promises`, which must not be given signals.
  *
- * @returns gives the real ones back
+ * @returns restores the real ones
  */
 export function replaceGlobals(time: VirtualTime, random: () => number): () => void {
   const later = (callback: Callback, ms = 0, ...args: unknown[]): Handle =>
@@ -84,7 +84,7 @@ export function replaceGlobals(time: VirtualTime, random: () => number): () => v
   };
 }
 
-/** @returns gives the object its own members back */
+/** @returns restores the object's own members */
 function replace(object: object, members: Readonly<Record<string, unknown>>): () => void {
   const own = Object.fromEntries(
     Object.keys(members).map((name) => [name, Reflect.get(object, name) as unknown]),

@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/support/clock.ts';
 import type { Random } from '../../helpers/random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** The clock that a pod is given: virtual time, and randomness from the seed. */
+/** A pod's clock: virtual time, and randomness from the seed. */
 export function simulatedClock(time: VirtualTime, random: Random): Clock {
   return {
     now: () => Math.floor(time.now),

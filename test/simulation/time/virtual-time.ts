@@ -1,4 +1,4 @@
-/** Whose code an event runs: a pod. A frozen one's events wait until it goes on; a dead one's never happen. */
+/** The pod whose code an event runs. Events of a frozen pod wait until it thaws; events of a dead one never happen. */
 export interface Owner {
   readonly name: string;
   state: 'running' | 'frozen' | 'dead';
@@ -7,21 +7,21 @@ export interface Owner {
 export interface Timer {
   readonly at: number;
   readonly owner: Owner | undefined;
-  /** Undefined once it has run or is cancelled. */
+  /** Undefined when the event has happened or is cancelled. */
   run: (() => void) | undefined;
 }
 
-/** Kept from before the globals are replaced. */
+/** The real functions, from before the globals are replaced. */
 const nextTurn = globalThis.setImmediate;
 const realNow = performance.now.bind(performance);
 
-/** Callbacks of one turn of the real event loop; between two of them Node runs all microtasks. */
+/** Callbacks in one turn of the real event loop; Node runs all microtasks between two of them. */
 const TURN = 64;
 
-/** Virtual time that passes at once, however long the machine stood still. */
+/** The most virtual time that passes at once, even if the machine stood still for longer. */
 const MOST_AT_ONCE_MS = 500;
 
-/** 2026-01-01: timestamps of events look like those of real ones. */
+/** 2026-01-01, so that events have realistic timestamps. */
 const BEGIN = Date.UTC(2026, 0, 1);
 
 const rethrow = (error: unknown): never => {
@@ -29,17 +29,17 @@ const rethrow = (error: unknown): never => {
 };
 
 /**
- * Time that goes from one event to the next, with nothing in between. What an event sets off in microtasks is over before
- * the next event, and what it schedules belongs to the event's owner unless it says otherwise.
+ * Time that jumps from one event to the next. An event's microtasks are over before the next event, and events that it
+ * schedules belong to its owner unless it says otherwise.
  */
 export class VirtualTime {
-  /** The next one last; of those at one time, the one that was added first. */
+  /** The next event is last. Of events at the same time, the one that was added first happens first. */
   readonly #queue: Timer[] = [];
   readonly #heldBack = new Map<Owner, Timer[]>();
   #now = BEGIN;
   #owner: Owner | undefined;
   #running = false;
-  /** Up to when events may happen now; undefined: all may. */
+  /** Returns the time up to which events may happen now; undefined: all may. */
   #latest: (() => number) | undefined;
 
   /** ms since 1970 */
@@ -52,7 +52,7 @@ export class VirtualTime {
     return this.#now - BEGIN;
   }
 
-  /** Whose event is happening. */
+  /** The owner of the present event. */
   get owner(): Owner | undefined {
     return this.#owner;
   }
@@ -60,7 +60,7 @@ export class VirtualTime {
   /**
    * Schedules an event.
    *
-   * @param owner whose code it runs; undefined: no pod's, such as what a simulated server does
+   * @param owner the pod whose code runs; undefined: no pod's code, for instance a simulated server's
    */
   after(ms: number, owner: Owner | undefined, run: () => void): Timer {
     return this.at(this.now + (ms > 0 ? ms : 0), owner, run);
@@ -83,7 +83,7 @@ export class VirtualTime {
     timer.run = undefined;
   }
 
-  /** Runs events whose owner was frozen: they happen now, in their order. */
+  /** Lets the events of a frozen owner happen now, in their order. */
   thaw(owner: Owner): void {
     owner.state = 'running';
     const held = this.#heldBack.get(owner) ?? [];
@@ -91,7 +91,7 @@ export class VirtualTime {
     for (const timer of held) {
       const { run } = timer;
       if (run === undefined) continue;
-      // The first object stays the one that `cancel` is given.
+      // The first timer stays the one that `cancel` is given.
       this.at(this.#now, owner, () => {
         if (timer.run === undefined) return;
         timer.run = undefined;
@@ -101,8 +101,8 @@ export class VirtualTime {
   }
 
   /**
-   * Runs events as real time goes, or a number of times as fast, and waits for more: for tests that wait in real time. A
-   * machine that stands still for a while does not have timers fire before what they wait for.
+   * Runs events in step with real time, or faster by a factor, and waits for more: for tests that wait in real time. If
+   * the machine stands still for a while, timers do not fire before the events that they wait for.
    */
   accompany(until: () => boolean, speed: number): Promise<void> {
     let [at, before] = [this.#now, realNow()];
@@ -115,7 +115,7 @@ export class VirtualTime {
     return this.run(until, rethrow);
   }
 
-  /** Runs events until `until` says so, or none is left. Errors that events throw go to `onError`. */
+  /** Runs events until `until` returns true, or no event is left. Errors that events throw go to `onError`. */
   run(until: () => boolean, onError: (error: unknown) => void): Promise<void> {
     if (this.#running) throw new Error('expected virtual time to stand still, but it runs already');
     this.#running = true;
@@ -138,7 +138,7 @@ export class VirtualTime {
     });
   }
 
-  /** Runs events up to and including the first one that has an owner, whose microtasks must run before the next. */
+  /** Runs events up to and including the first one with an owner, whose microtasks must run before the next event. */
   #step(until: () => boolean, onError: (error: unknown) => void): boolean {
     for (;;) {
       if (this.#latest !== undefined && (this.#queue.at(-1)?.at ?? Infinity) > this.#latest()) return true;

@@ -9,41 +9,41 @@ export interface ClientHost {
   readonly name: string;
   readonly owner: Owner;
   readonly isLive: boolean;
-  /** The Redis servers that it is connected to now. */
+  /** The Redis servers that the pod is connected to now. */
   readonly servers: RedisServers;
-  /** The client has left, or its connection is lost. */
+  /** Called when the client has left, or its connection is lost. */
   dismiss(connection: ClientConnection): void;
 }
 
 interface Options {
   readonly time: VirtualTime;
   readonly host: ClientHost;
-  /** How long what is sent now is under way: ms. */
+  /** Returns how long a message that is sent now is under way, in ms. */
   readonly latencyMs: () => number;
-  /** How long the client takes for a message; 0: it takes all at once. */
+  /** The time that the client takes for a message; 0: it takes all messages at once. */
   readonly takesMs: number;
   readonly take: (json: string) => void;
-  /** The client is told that the connection has ended. */
+  /** Called when the client learns that the connection has ended. */
   readonly lost: () => void;
 }
 
-/** So many wait for a client that is behind; with more than the most, its pod closes the connection. */
+/** Messages that wait for a client: with `behind` it is behind; beyond `most`, its pod closes the connection. */
 const WAITING = { behind: 4, most: 24 };
 
-/** One WebSocket of a client, with one subscription that resumes: to the hub a subscriber. */
+/** One WebSocket of a client, with one subscription that resumes; for the hub it is a subscriber. */
 export class ClientConnection implements Subscriber {
   readonly viewer = {};
   readonly owner: object = this;
   readonly wantsGaps = true;
   readonly host: ClientHost;
   group: Group | undefined;
-  /** The client takes nothing more from it. */
+  /** The client takes no more messages from it. */
   #isOver = false;
-  /** The pod sends nothing more. */
+  /** The pod sends no more messages. */
   #isClosed = false;
-  /** Sent, and not taken by the client. */
+  /** Messages that were sent, and that the client has not taken. */
   #waiting = 0;
-  /** The last thing sent arrives then. */
+  /** When the last message arrives. */
   #arrivesAt = 0;
   readonly #options: Options;
 
@@ -56,7 +56,7 @@ export class ClientConnection implements Subscriber {
     return this.#waiting >= WAITING.behind;
   }
 
-  /** Its pod is there, and its client has taken all that was sent. */
+  /** Whether the pod lives and the client has taken all messages. */
   get isSettled(): boolean {
     return this.#waiting === 0 && !this.#isClosed && this.host.isLive;
   }
@@ -76,7 +76,7 @@ export class ClientConnection implements Subscriber {
     });
   }
 
-  /** The pod closes the connection: the client is to connect again. */
+  /** The pod closes the connection, so that the client connects again. */
   reconnect(): void {
     if (this.#isClosed) return;
     const { time, host } = this.#options;
@@ -90,7 +90,7 @@ export class ClientConnection implements Subscriber {
     this.#arrive(0, () => this.lose());
   }
 
-  /** The client is told that it is over, or finds out. @param afterMs how long that takes */
+  /** The client learns that the connection has ended. @param afterMs after this time */
   lose(afterMs = 0): void {
     this.#isClosed = true;
     this.#options.time.after(afterMs, undefined, () => {
@@ -100,7 +100,7 @@ export class ClientConnection implements Subscriber {
     });
   }
 
-  /** It is cut: what is under way is lost, and the pod is told later. */
+  /** Cuts the connection: messages under way are lost, and the pod is told later. */
   cut(): void {
     this.#isOver = true;
     const { time, latencyMs, host } = this.#options;
@@ -110,7 +110,7 @@ export class ClientConnection implements Subscriber {
     });
   }
 
-  /** Runs at the client, behind what was sent before. */
+  /** Runs at the client, after all messages that were sent before. */
   #arrive(takesMs: number, run: () => void): void {
     const { time, latencyMs } = this.#options;
     this.#arrivesAt = Math.max(this.#arrivesAt, time.now + latencyMs()) + takesMs;

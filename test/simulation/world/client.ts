@@ -7,7 +7,7 @@ import type { Asked } from './graph.ts';
 
 /** A pod that a client may connect to. */
 export interface ClientPod extends ClientHost {
-  /** A connection is being made to the pod. */
+  /** The connections to the pod, also those that are being made. */
   readonly connections: Set<ClientConnection>;
   admit(connection: ClientConnection, client: SimulatedClient, cursor: unknown): void;
 }
@@ -15,7 +15,7 @@ export interface ClientPod extends ClientHost {
 interface Options {
   readonly name: string;
   readonly asked: Asked;
-  /** How long it takes for a message: ms. */
+  /** The time that the client takes for a message, in ms. */
   readonly takesMs: number;
   readonly time: VirtualTime;
   readonly random: Random;
@@ -24,23 +24,23 @@ interface Options {
   readonly trace: (text: () => string) => void;
 }
 
-/** Between the end of a connection and the next one, and where there is no pod. */
+/** The wait between the end of a connection and the next one; `most` if there is no pod. */
 const AGAIN_MS = { least: 20, most: 1_500 };
 
-/** A client with `sluice/client`, which resumes: on any pod, whenever its connection is lost. It never leaves. */
+/** A client with `sluice/client`, which resumes on any pod when its connection is lost. It never leaves. */
 export class SimulatedClient extends Receiver {
-  /** How often it has resumed, with nothing missing. */
+  /** How often the client has resumed without missing an event. */
   resumed = 0;
   readonly #options: Options;
   readonly #position: ReturnType<typeof startPosition>;
   #connection: ClientConnection | undefined;
   #greetedAt = 0;
-  /** When it connected last. */
+  /** When the client last connected. */
   #connectedAt = 0;
   #connections = 0;
-  /** Whether it asked then for what it had missed. */
+  /** Whether the client then asked for the events that it had missed. */
   #isResuming = false;
-  /** Whether its present subscription has begun. */
+  /** Whether the client's present subscription has begun. */
   #isGreeted = false;
 
   constructor(options: Options) {
@@ -57,7 +57,7 @@ export class SimulatedClient extends Receiver {
     );
   }
 
-  /** The pod that it is connected to. */
+  /** The name of the pod that the client is connected to. */
   get pod(): string {
     return this.#connection?.host.name ?? 'no pod';
   }
@@ -95,7 +95,7 @@ export class SimulatedClient extends Receiver {
     time.after(latencyMs(), pod.owner, () => pod.admit(connection, this, resume));
   }
 
-  /** Its connection is cut. @returns false if there was none */
+  /** Cuts the client's connection. @returns false if there was none */
   cut(): boolean {
     const connection = this.#connection;
     this.#over();
@@ -103,7 +103,7 @@ export class SimulatedClient extends Receiver {
     return connection !== undefined;
   }
 
-  /** Its subscription has begun, and it has taken all that was sent. */
+  /** Whether the client's subscription has begun, and it has taken all messages. */
   get isSettled(): boolean {
     return this.#isGreeted && this.#connection?.isSettled === true;
   }

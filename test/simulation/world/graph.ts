@@ -5,29 +5,29 @@ import type { Operation } from '../../../src/executor/operation.ts';
 import { loadGraph, type LoadedGraph } from '../../../src/graph/loader/load-graph.ts';
 import { createLog } from '../../../src/log.ts';
 
-/** What all pods of all runs share, since it keeps nothing of a run. */
+/** The parts that all pods of all runs share, since they keep no state of a run. */
 export interface SimulatedGraph {
   readonly graph: LoadedGraph;
   readonly executor: Executor;
   readonly contexts: Contexts;
-  /** The subscription to each field. */
+  /** The operation of each subscription field. */
   readonly operations: ReadonlyMap<FieldName, Operation>;
 }
 
 export type TopicName = 'news' | 'bids';
 
-/** The others begin with the last events of their topic. */
+/** `lastNews` and `lastBids` begin with the last events of their topic. */
 export type FieldName = TopicName | 'lastNews' | 'lastBids';
 
-/** What a subscription asks for. */
+/** The subscription of a receiver. */
 export interface Asked {
   readonly field: FieldName;
   readonly topic: TopicName;
-  /** Undefined: all channels. */
+  /** The channels; undefined: all of them. */
   readonly channels: readonly string[] | undefined;
 }
 
-/** In each the event is called as its topic. */
+/** In each query, the event has the name of its topic as its alias. */
 const QUERIES: Readonly<Record<FieldName, string>> = {
   news: 'subscription ($channel: ID) { news(channel: $channel) { number } }',
   bids: 'subscription ($channel: [ID!]) { bids(channel: $channel) { number } }',

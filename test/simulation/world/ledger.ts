@@ -2,62 +2,62 @@ import { leaderEpochOf } from '../../../src/events/log-position.ts';
 import type { Publication } from '../../../src/events/publisher.ts';
 import type { TopicName } from './graph.ts';
 
-/** One event, as Kafka has it. */
+/** One event in Kafka. */
 export interface LedgerEvent {
-  /** Its own, over all topics. */
+  /** The event's own number, unique over all topics. */
   readonly number: number;
   readonly topic: TopicName;
   readonly topicId: string;
   readonly partition: number;
   readonly offset: number;
-  /** The epoch of the partition when it was produced. */
+  /** The leader epoch of the partition when the event was produced. */
   readonly leaderEpoch: number;
   readonly channel: string;
-  /** When it was produced. */
+  /** When the event was produced. */
   readonly at: number;
-  /** Its value is no JSON: it becomes a dead letter. */
+  /** Whether the value is no JSON, so that it becomes a dead letter. */
   readonly malformed: boolean;
-  /** One of those at the end, when all faults are over: it has to arrive. */
+  /** Whether the event is one of the last, after all repairs: it must arrive. */
   readonly isProbe: boolean;
 }
 
-/** A key that is deleted: that of a channel. */
+/** The deletion of a channel's key. */
 export interface LedgerTombstone extends Omit<LedgerEvent, 'number' | 'at' | 'malformed' | 'isProbe'> {
-  /** When Redis acknowledged it first. */
+  /** When Redis first acknowledged the deletion. */
   acknowledgedAt: number | undefined;
 }
 
-/** One attempt of a pod to publish an event, and whether Redis acknowledged it. */
+/** A pod's attempt to publish an event, and whether Redis acknowledged it. */
 export interface Attempt {
   readonly pod: string;
   readonly at: number;
-  /** The servers of which one is the Redis that it was sent to. */
+  /** The servers of the pair that the attempt was sent to. */
   readonly servers: readonly string[];
-  /** When it was acknowledged or had failed; Infinity where its pod ended before that. */
+  /** When the attempt was acknowledged or failed; Infinity if its pod ended before. */
   endedAt: number;
   acknowledged: boolean;
 }
 
-/** A pod has passed over what was published to a channel, since Redis counted no listener there. */
+/** A pod has passed over events of a channel, since Redis counted no listener there. */
 interface PassedOver {
   readonly pod: string;
   readonly topic: string;
   readonly channel: string;
-  /** When it asked. */
+  /** When the pod asked. */
   readonly at: number;
 }
 
-/** When Redis lost what it had acknowledged, or may have. */
+/** When Redis lost acknowledged writes, or may have lost some. */
 export interface Loss {
   readonly at: number;
-  /** Another server has become the master. */
+  /** Set if another server has become the master. */
   readonly failover?: {
     readonly formerMaster: string;
     readonly at: number;
   };
 }
 
-/** A pod has looked where the partitions of a topic start: at each join of its group. */
+/** A pod has looked where the partitions of a topic start, as it does at each join of its group. */
 interface Look {
   readonly pod: string;
   readonly topic: string;
@@ -65,7 +65,7 @@ interface Look {
   readonly at: number;
 }
 
-/** What has been produced and published. */
+/** The events that were produced and published. */
 export class Ledger {
   readonly events: LedgerEvent[] = [];
   readonly tombstones: LedgerTombstone[] = [];
@@ -73,27 +73,27 @@ export class Ledger {
   readonly attempts = new Map<number, Attempt[]>();
   readonly passedOver: PassedOver[] = [];
   readonly losses: Loss[] = [];
-  /** When Redis has evicted what tells it of a topic which positions there have been. */
+  /** When Redis evicted its record of a topic's positions. */
   readonly evictions: { readonly topic: string; readonly at: number }[] = [];
-  /** When it last refused to note it. */
+  /** When Redis last refused to record positions of a topic. */
   readonly forgotten: { readonly topic: string; readonly at: number }[] = [];
   /**
-   * While Redis refuses a command, a script may have come as far as that; while a pod publishes that knows no history, an epoch
-   * ends with each of its events, and the positions with it.
+   * Times in which Redis refused a command, so that a script may have stopped there; or in which a pod without
+   * histories published, each of whose events ends an epoch, and its positions with it.
    */
   readonly unnoted: { readonly from: number; readonly to: number }[] = [];
   readonly looks: Look[] = [];
-  /** Ids of topics that were made anew since. */
+  /** Ids of topics that were deleted, or made anew. */
   readonly deleted = new Set<string>();
-  /** Numbers of events that a pod of another bus has consumed, which had found no members in the group. */
+  /** Numbers of events that a pod of another bus has consumed, after it had found the group empty. */
   readonly takenAway = new Set<number>();
-  /** Numbers of events that were lost with their log, or the end of it, before the group had consumed them. */
+  /** Numbers of events that were lost with their log or its end before the group had consumed them. */
   readonly unconsumed = new Set<number>();
 
   /**
-   * A log is lost from an offset on.
+   * To be called when a log is lost from an offset on.
    *
-   * @param consumed of the group: the offset behind what it has consumed of the log, and the leader epoch of that
+   * @param consumed the group's position: the offset behind its last consumed record, and that record's leader epoch
    */
   lost(
     {
@@ -111,7 +111,7 @@ export class Ledger {
     }
   }
 
-  /** Redis has acknowledged what deletes a key. */
+  /** Notes that Redis has acknowledged a deletion. */
   acknowledged({ source }: Publication, at: number): void {
     for (const tombstone of this.tombstones) {
       const { topicId, partition, offset, leaderEpoch } = tombstone;
@@ -127,7 +127,7 @@ export class Ledger {
   }
 }
 
-/** Whether one comes later in a log: where this has lost its end, offsets are given once more, in a higher leader epoch. */
+/** Whether `one` is later in a log: if the log lost its end, later records have the same offsets and a higher epoch. */
 export function isBehind(
   one: Pick<LedgerEvent, 'offset' | 'leaderEpoch'>,
   other: Pick<LedgerEvent, 'offset' | 'leaderEpoch'>,

@@ -19,14 +19,14 @@ interface BusOptions extends Pick<RedisLinkOptions, 'histories' | 'log' | 'clock
   readonly metrics: Metrics;
 }
 
-/** What a pod has to do with Redis: its bus, and the connections of that, for faults to act on. */
+/** A pod's part of Redis: its bus, and the connections of that bus, on which faults act. */
 export interface PodRedis {
   createBus(options: BusOptions): Bus;
   readonly commands: readonly Socket[];
   readonly listening: readonly Socket[];
-  /** The servers that may get what is published to the topic now. */
+  /** Returns the servers that may get events that are published to the topic now. */
   serversOf(topic: string): readonly string[];
-  /** What defects of publishers use. */
+  /** The connection that defects of publishers use. */
   readonly connection: SimulatedCommandConnection;
 }
 
@@ -51,7 +51,7 @@ export function singleRedis(network: Network, owner: Owner, defect: Defect): Pod
   };
 }
 
-/** Without defects. */
+/** Makes the bus of a cluster. It takes no defects. */
 export function clusterRedis(network: Network, owner: Owner, cluster: SimulatedCluster): PodRedis {
   const commands: SimulatedCommandConnection[] = [];
   const listening: SimulatedNodeListening[] = [];

@@ -3,16 +3,16 @@ import { BUS_TIMING } from '../../../src/bus/redis/timing.ts';
 /** The prefix of all keys and channels in Redis. */
 export const PREFIX = 'sim:';
 
-/** Between two looks whether a subscriber has begun. */
+/** The time between two looks whether a subscription has begun. */
 export const LOOK_AGAIN_MS = 20;
 
-/** A client finds out within this time that the machine is gone which it is connected to. */
+/** A client notices within this time that the machine of its connection is gone. */
 export const KEEPALIVE_MS = 20_000;
 
-/** Few enough that a run does not last long. */
+/** Short, so that a run does not last long. */
 export const LINGER_MS = 2_000;
 
-/** The source's own timing, but for fewer fetches that bring nothing, and new partitions that are found sooner. */
+/** The source's own timing, but with fewer empty fetches, and with new partitions found sooner. */
 export const TIMING = {
   heartbeatMs: 1_500,
   rebalanceTimeoutMs: 30_000,
@@ -20,7 +20,7 @@ export const TIMING = {
   metadataMaxAgeMs: 5_000,
 };
 
-/** The bus's own timing, but that a pod is deaf within what a fault lasts. */
+/** The bus's own timing, but a pod counts as deaf within the time of a fault. */
 export const OF_BUS = { ...BUS_TIMING, deafMs: 5_000 };
 
 export const NO_BUDGET = {

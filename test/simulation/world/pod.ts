@@ -33,11 +33,11 @@ interface PodOptions {
   readonly redis: PodRedis;
   readonly driver: KafkaDriver;
   readonly sessionSeconds: number;
-  /** What it has missed, from Kafka. */
+  /** Whether the pod reads missed events again from Kafka. */
   readonly readsAgain: boolean;
-  /** By topic; none for a pod of a version that does not know them. */
+  /** Histories by topic; empty for a pod of a version without histories. */
   readonly histories: ReadonlyMap<string, HistorySettings>;
-  /** What is wrong with this pod on purpose. */
+  /** The pod's defect, put in on purpose. */
   readonly defect: Defect;
   readonly ledger: Ledger;
   readonly trace: Trace;
@@ -49,7 +49,7 @@ export class SimulatedPod implements ClientPod {
   readonly redis: PodRedis;
   readonly subscribers: SimulatedSubscriber[] = [];
   readonly connections = new Set<ClientConnection>();
-  /** When it was killed, or began to stop. */
+  /** When the pod was killed, or began to stop. */
   endedAt: number | undefined;
   isStopped = false;
   #isDeaf = false;
@@ -57,7 +57,7 @@ export class SimulatedPod implements ClientPod {
   readonly #bus: Bus;
   readonly #source: KafkaSource;
   readonly #hub: Hub;
-  /** By channel: what the bus says when it has been joined. */
+  /** Promises of the bus, by channel, that resolve when the channel is joined. */
   readonly #joins = new Map<string, Promise<void>>();
 
   constructor(options: PodOptions) {
@@ -155,7 +155,7 @@ export class SimulatedPod implements ClientPod {
     return this.owner.state !== 'dead' && !this.isStopped;
   }
 
-  /** Whether it takes connections. */
+  /** Whether the pod takes connections. */
   get isOpen(): boolean {
     return this.isLive && !this.#isDeaf;
   }
@@ -169,7 +169,7 @@ export class SimulatedPod implements ClientPod {
     void this.#source.start();
   }
 
-  /** Stops as at the end of a drain: clients have gone, and what is being published is finished. */
+  /** Stops as at the end of a drain: clients have gone, and the pod completes its publications. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.endedAt = this.#options.time.now;
@@ -217,9 +217,9 @@ export class SimulatedPod implements ClientPod {
   }
 
   /**
-   * The process ends at once.
+   * Ends the process at once.
    *
-   * @param silently with its machine, so that no server is told that its connections have ended
+   * @param silently the machine goes, too, so that no server is told that its connections have ended
    */
   kill(silently: boolean): void {
     const { time } = this.#options;
@@ -231,7 +231,7 @@ export class SimulatedPod implements ClientPod {
     for (const socket of [...this.redis.commands, ...this.redis.listening]) socket.close();
   }
 
-  /** One that begins with the last events gets them first. */
+  /** A subscriber that begins with the last events gets them first. */
   #noteJoined(subscriber: SimulatedSubscriber, group: Group): void {
     const { time } = this.#options;
     if (!group.isResuming(subscriber)) subscriber.joinedAt = time.now;
@@ -252,7 +252,7 @@ export class SimulatedPod implements ClientPod {
     return subscription;
   }
 
-  /** Writes down what this pod publishes, and what it passes over. */
+  /** Records the events that this pod publishes, and those that it passes over. */
   #watched(bus: Publisher): Publisher {
     const { ledger, time, trace } = this.#options;
     return {
@@ -295,7 +295,7 @@ export class SimulatedPod implements ClientPod {
   }
 }
 
-/** The topics of a graph that says of what there is history. */
+/** Returns the topics of a graph with these histories. */
 function keeping(histories: ReadonlyMap<string, HistorySettings>, topics: ReadonlyMap<string, Topic>) {
   return new Map([...topics].map(([name, topic]) => [name, { ...topic, history: histories.get(name) }]));
 }

@@ -2,7 +2,7 @@ import { SimulatedRedis } from '../redis/server.ts';
 import type { VirtualTime } from '../time/virtual-time.ts';
 import type { Repairs } from './repairs.ts';
 
-/** The lag of a replica that keeps up. */
+/** The lag of a replica that keeps up, in ms. */
 const LAG_MS = 2;
 
 /** A master and its replica, and the address that leads to the master. */
@@ -27,7 +27,7 @@ export class RedisPair {
     return this.master === one ? other : one;
   }
 
-  /** The master ends, and is started again. */
+  /** Ends the master, and starts it again after `forMs`. */
   crash(forMs: number, keepsData: boolean, silent: boolean): void {
     const { master } = this;
     if (!master.alive) return;
@@ -38,7 +38,7 @@ export class RedisPair {
     });
   }
 
-  /** The master stands still. */
+  /** Stops the master for `forMs`. */
   freeze(forMs: number): void {
     const { master } = this;
     if (!master.alive) return;
@@ -47,9 +47,9 @@ export class RedisPair {
   }
 
   /**
-   * The replica becomes the master, without what was still on its way to it.
+   * Makes the replica the master, without the writes that were still on their way to it.
    *
-   * @returns whether there was a replica to do so
+   * @returns whether there was a replica
    */
   failOver(options: {
     readonly forMs: number;

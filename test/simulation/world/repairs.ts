@@ -1,6 +1,6 @@
 import type { Timer, VirtualTime } from '../time/virtual-time.ts';
 
-/** What is to be righted after its time, or when all is healed. */
+/** The repairs of faults, which run after their times, or at the end. */
 export class Repairs {
   readonly #time: VirtualTime;
   readonly #open = new Map<Timer, () => void>();
@@ -21,7 +21,7 @@ export class Repairs {
     return this.#open.size;
   }
 
-  /** Does the one that has waited longest now. */
+  /** Runs the oldest repair now. */
   next(): void {
     for (const [timer, repair] of this.#open) {
       this.#open.delete(timer);

@@ -6,14 +6,14 @@ import type { Asked } from './graph.ts';
 interface Options {
   readonly name: string;
   readonly asked: Asked;
-  /** Whether it is told by a result; if not, by being sent away. */
+  /** Whether the subscriber is told of gaps by a result; if not, it must connect again. */
   readonly wantsGaps: boolean;
   readonly pod: string;
   readonly now: () => number;
   readonly onDelivery: (number: number) => void;
 }
 
-/** A client of one pod, which writes down what it gets. It has joined when Redis had acknowledged its channels. */
+/** A client of one pod, which records its events. It has joined when Redis has acknowledged its channels. */
 export class SimulatedSubscriber extends Receiver implements Subscriber {
   readonly viewer = {};
   readonly owner: object = this;
@@ -40,7 +40,7 @@ export class SimulatedSubscriber extends Receiver implements Subscriber {
     if (number !== undefined) this.#options.onDelivery(number);
   }
 
-  /** A real client would; this one stays, to see what else it gets. */
+  /** A real client would connect again; this one stays, to see which further events it gets. */
   reconnect(): void {
     const at = this.#options.now();
     this.told.push({ at, afterMs: at - (this.joinedAt ?? at) });

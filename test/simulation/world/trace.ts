@@ -4,7 +4,7 @@ import type { VirtualTime } from '../time/virtual-time.ts';
 /** Fields of log lines that are the same in each run of a seed: pods have random names for each other. */
 const FIELDS = 'topic partition offset attempt topics reason error partitions'.split(' ');
 
-/** What happened in a run, a line for each thing, if anyone wants to know. */
+/** The events of a run, one line each, if the run is traced. */
 export class Trace {
   readonly #time: VirtualTime;
   readonly #lines: string[] | undefined;
@@ -18,7 +18,7 @@ export class Trace {
     return this.#lines ?? [];
   }
 
-  /** @param text made only if it is kept */
+  /** @param text called only if the run is traced */
   add(who: string, text: () => string): void {
     if (this.#lines === undefined) return;
     const at = this.#time.elapsed.toFixed(3).padStart(11);

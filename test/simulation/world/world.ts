@@ -31,11 +31,11 @@ interface WorldOptions {
 interface ProduceOptions {
   readonly malformed?: boolean;
   readonly isProbe?: boolean;
-  /** Default: that of the channel. */
+  /** Default: the partition of the channel. */
   readonly partition?: number;
 }
 
-/** What pods of one environment have, beside Kafka. */
+/** The parts of one environment that its pods use, besides Kafka. */
 interface Environment extends Pick<ClientOptions, 'received' | 'onDescribed'> {
   readonly redis: PodRedis;
   readonly ledger: Ledger;
@@ -48,7 +48,7 @@ export const GROUP = 'sluice';
 export class World {
   readonly time: VirtualTime;
   readonly kafka: SimulatedKafka;
-  /** One, or those of a cluster. */
+  /** One pair, or the pairs of a cluster. */
   readonly pairs: readonly RedisPair[];
   readonly cluster: SimulatedCluster | undefined;
   readonly network: Network;
@@ -58,7 +58,7 @@ export class World {
   readonly pods: SimulatedPod[] = [];
   readonly subscribers: SimulatedSubscriber[] = [];
   readonly clients: SimulatedClient[] = [];
-  /** Topics that are made anew last, and what does so. */
+  /** Missing topics, with functions that make them anew at the end. */
   readonly gone = new Map<string, () => void>();
   readonly plan: Plan;
   readonly #options: WorldOptions;
@@ -85,7 +85,7 @@ export class World {
     for (const topic of ['news', 'bids'] as const) this.kafka.create(topic, plan.partitions[topic]);
   }
 
-  /** The pair that has all of the topic. */
+  /** The pair that serves all keys of the topic. */
   pairOf(topic: string): RedisPair {
     const pair = this.cluster?.pairOf(topic) ?? this.pairs[0];
     if (pair === undefined) throw new Error('expected a Redis');
@@ -100,7 +100,7 @@ export class World {
     return this.pods.filter(({ isLive }) => isLive);
   }
 
-  /** @param isOlder whether it knows no history */
+  /** @param isOlder whether the pod is of a version without histories */
   startPod({ isOlder = false } = {}): SimulatedPod {
     const { defect } = this.#options;
     const owner: Owner = { name: `pod${this.pods.length + 1}`, state: 'running' };
@@ -112,7 +112,7 @@ export class World {
     return pod;
   }
 
-  /** A pod of another environment, which has a Redis of its own: none of the clients is there. */
+  /** A pod of another environment, which has its own Redis and none of the clients. */
   startStranger(): SimulatedPod {
     const { time, ledger, plan } = this;
     this.#strangers += 1;
@@ -160,7 +160,7 @@ export class World {
     return pod;
   }
 
-  /** Writes down which pod has known which topics. */
+  /** Records which pod has looked at which topics. */
   #watched({ name }: Owner, starts: Starts = new StartPositions()): Starts {
     return {
       decide: (seen) => {
@@ -171,7 +171,7 @@ export class World {
     };
   }
 
-  /** A client connects, and goes on to do so. */
+  /** Connects a client, which keeps connecting again. */
   connect(asked: PlannedClient): void {
     const { time, plan } = this;
     const name = `resumer${this.clients.length + 1}`;
@@ -213,7 +213,7 @@ export class World {
     if (host?.isLive === true) this.time.after(0, host.owner, () => host.leave(subscriber));
   }
 
-  /** Nothing, if there is no such topic at present. */
+  /** Produces an event, unless the topic is missing at present. */
   produce(
     topic: LedgerEvent['topic'],
     channel: string,
@@ -251,7 +251,7 @@ export class World {
     return channel.charCodeAt(0) % this.kafka.topic(topic).partitions.length;
   }
 
-  /** Whether the group has consumed all that there is. */
+  /** Whether the group has consumed all records. */
   get isConsumed(): boolean {
     const group = this.kafka.group(GROUP);
     return this.kafka.partitionsOf(['news', 'bids']).every((at) => {

@@ -4,7 +4,7 @@ import type { LuaTable, LuaValue } from './values.ts';
 
 export type Script = (keys: LuaTable, args: LuaTable) => LuaValue;
 
-/** Lua's operator, and the expression for it. */
+/** Lua's operators, with functions that return the JavaScript for each. */
 const BINARY: Readonly<Record<string, (left: string, right: string) => string>> = {
   '+': (left, right) => `(o.number(${left})+o.number(${right}))`,
   '-': (left, right) => `(o.number(${left})-o.number(${right}))`,
@@ -21,10 +21,10 @@ const BINARY: Readonly<Record<string, (left: string, right: string) => string>> 
 };
 
 /**
- * Compiles a Lua 5.1 script to a JavaScript function: an interpreter of Lua in JavaScript or WebAssembly takes ten times as
- * long for the bus's scripts. A local variable becomes one of JavaScript, in the same block, with `$` before its name; so do
- * the globals that a script may read. What it does not know it refuses, a name declared twice in a block included, and the
- * contract of connections is run with Redis too.
+ * Compiles a Lua 5.1 script to a JavaScript function: an interpreter of Lua in JavaScript or WebAssembly takes ten
+ * times as long for the bus's scripts. A local variable becomes a JavaScript variable in the same block, with `$`
+ * before its name; so do the globals that a script may read. The compiler refuses code that it does not know, also a
+ * name that is declared twice in a block. The contract of connections runs with Redis, too.
  */
 export function compile(script: string, redis: LuaTable): Script {
   const { body } = luaparse.parse(script, { luaVersion: '5.1', encodingMode: 'pseudo-latin1' });
@@ -73,7 +73,7 @@ function statement(one: Statement): string {
     case 'WhileStatement':
       return `while(${isTrue(one.condition)}){${block(one.body)}}`;
     case 'RepeatStatement':
-      // The condition sees what is local to the body.
+      // The condition may use local variables of the body.
       return `for(;;){${block(one.body)}if(${isTrue(one.condition)})break;}`;
     case 'BreakStatement':
       return 'break;';
@@ -162,7 +162,7 @@ function key(place: Place): string {
   return JSON.stringify(place.identifier.name);
 }
 
-/** Returns as many values as there are variables for. */
+/** Returns as many values as there are variables. */
 function valuesOf(expressions: readonly Expression[], count: number): string[] {
   if (expressions.length > count) throw unknown(`${expressions.length} values where ${count} fit`);
   return Array.from({ length: count }, (_, at) => {

@@ -1,7 +1,7 @@
 import { compile, type Script } from './compiler.ts';
 import { LuaError, LuaTable, textOf, type LuaValue } from './values.ts';
 
-/** What Redis replies to a command that a script runs. @throws LuaError for an error */
+/** Returns Redis's reply to a command of a script. @throws LuaError for an error */
 export type CallRedis = (name: string, args: readonly string[]) => unknown;
 
 /** Each script is compiled once in the process. */
@@ -28,9 +28,9 @@ const redis = LuaTable.of({
 });
 
 /**
- * Runs a script as EVAL does.
+ * Runs a script like EVAL.
  *
- * @returns what Redis would reply
+ * @returns Redis's reply
  * @throws LuaError if the script fails
  */
 export function runScript(
@@ -45,7 +45,7 @@ export function runScript(
   return toReply(run(new LuaTable([...keys]), new LuaTable([...args])));
 }
 
-/** No value is `false` to a script, and a status is a table. */
+/** A script gets `false` in place of a missing value, and a table for a status. */
 function fromReply(reply: unknown): LuaValue {
   if (reply === null || reply === undefined) return false;
   if (Array.isArray(reply)) return new LuaTable(reply.map(fromReply));
@@ -53,7 +53,7 @@ function fromReply(reply: unknown): LuaValue {
   return reply as string | number;
 }
 
-/** Numbers lose what is behind the point, and a list ends before the first nil. */
+/** Numbers lose their fraction, and a list ends before its first nil. */
 function toReply(value: LuaValue): unknown {
   if (value === undefined || value === false) return null;
   if (value === true) return 1;

@@ -30,7 +30,7 @@ export const LIBRARY: Readonly<Record<string, LuaValue>> = {
   }),
 };
 
-/** What compiled scripts do with values, beside what JavaScript does in the same way. */
+/** Operations of compiled scripts that JavaScript does in another way. */
 export const OPERATORS = {
   LuaTable,
   isTrue: (value: LuaValue): boolean => value !== undefined && value !== false,
@@ -42,7 +42,7 @@ export const OPERATORS = {
   length: (value: LuaValue): number =>
     typeof value === 'string' ? value.length : tableOf(value).list.length,
 
-  /** Below 0: the one is less. */
+  /** Below 0: the first value is less. */
   order: (one: LuaValue, other: LuaValue): number => {
     const isAlike = typeof one === typeof other && (typeof one === 'number' || typeof one === 'string');
     if (!isAlike) throw new LuaError(`attempt to compare ${typeName(one)} with ${typeName(other)}`);

@@ -1,13 +1,13 @@
-/** What Lua's nil, booleans, numbers, strings, tables and functions are here. Strings count UTF-16 units: ASCII is alike. */
+/** Lua's nil, booleans, numbers, strings, tables and functions. Strings count UTF-16 units: bytes, if ASCII. */
 export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction;
 
 export type LuaFunction = (...args: LuaValue[]) => LuaValue;
 
-/** What a script raises; Redis's own errors too. */
+/** An error that a script raises, or an error of Redis. */
 export class LuaError extends Error {}
 
 export class LuaTable {
-  /** The values at 1, 2, 3 … */
+  /** The values with keys 1, 2, 3 … */
   readonly list: LuaValue[];
   readonly named = new Map<LuaValue, LuaValue>();
 
@@ -39,14 +39,14 @@ export function typeName(value: LuaValue): string {
   return value instanceof LuaTable ? 'table' : typeof value;
 }
 
-/** Returns the text that Lua 5.1 writes: `%.14g`. */
+/** Returns the text as Lua 5.1 writes it: `%.14g`. */
 export function textOf(value: LuaValue): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(Number(value.toPrecision(14)));
   throw new LuaError(`expected a string or number, got ${typeName(value)}`);
 }
 
-/** @returns undefined for what is no number, and does not look like one */
+/** @returns undefined for a value that is no number, and no text of one */
 export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^\s*-?(\d+\.?\d*|\.\d+)\s*$/.test(value) ? Number(value) : undefined;
