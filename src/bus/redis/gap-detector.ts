@@ -98,12 +98,11 @@ export class GapDetector {
   /**
    * A publisher reports lost messages. Until it is known what the lost connection cost, one gap covers both.
    *
-   * @param isHeld whether the topic's messages are held: its history has perhaps been read, and not been looked at yet
+   * @param isHeld whether the topic's messages are held: `settle` or `missed` follows
    */
   announced(topic: string, isHeld = false): void {
     if (!this.#channels.has(topic)) return;
-    // As `wasRead` has it: the reader may find messages missing; if not, the next comparison of versions reports the gap.
-    if (isHeld && !this.#trusted.has(topic)) this.#suspects.add(topic);
+    if (isHeld) this.trust(topic);
     if (this.#suspects.has(topic) || this.#trusted.has(topic)) this.#announced.add(topic);
     else this.report(topic);
   }
@@ -117,15 +116,17 @@ export class GapDetector {
    * Notes that the topic's missed messages have been read from its history, which lacks what was published while Redis took
    * no writes.
    *
+   * @param isHeld whether the topic's messages are held: `settle` or `missed` follows
    * @returns whether to compare versions soon, and so report a loss that was announced meanwhile
    */
-  wasRead(topic: string): boolean {
+  wasRead(topic: string, isHeld = false): boolean {
+    if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
+    if (isHeld) return false;
     this.#trusted.delete(topic);
     const isAnnounced = this.#announced.has(topic);
     // The reader may still find messages missing, and call `missed`. If not, the next comparison of versions reports the
     // gap.
     if (isAnnounced) this.#suspects.add(topic);
-    if (this.#channels.has(topic)) this.#comparedAt.set(topic, this.#now());
     return isAnnounced;
   }
 

@@ -35,8 +35,10 @@ interface HistoriesOptions {
   readonly lost: (topic: string) => void;
   /** Messages of the topic may be missing. */
   readonly missed: (topic: string) => void;
-  /** The missed messages of the topic have been read. */
+  /** Messages of the topic have been read. */
   readonly wasRead: (topic: string) => void;
+  /** The missed messages of the topic have been passed on. */
+  readonly healed: (topic: string) => void;
 }
 
 interface Kept {
@@ -271,7 +273,8 @@ function renew({ history, ending }: Kept, stopping: AbortSignal): void {
 }
 
 function keep(topic: string, settings: HistorySettings, options: HistoriesOptions): Kept {
-  const { commands, listening, missedRoom, names, clock, log, listensHere, missed, wasRead } = options;
+  const { commands, listening, missedRoom, names, clock, log, listensHere, missed, wasRead, healed } =
+    options;
   const fence = (): Promise<void> => listening.fence();
   const history: TopicHistory = new TopicHistory({
     topic,
@@ -294,6 +297,7 @@ function keep(topic: string, settings: HistorySettings, options: HistoriesOption
     room: missedRoom,
     fence,
     missed: () => missed(topic),
+    healed: () => healed(topic),
     begunAnew: () => void history.renew(),
     clock,
     log,

@@ -79,8 +79,9 @@ export class RedisLink {
       lost: (topic) => this.#gaps.trust(topic),
       missed: (topic) => this.#gaps.missed(topic),
       wasRead: (topic) => {
-        if (this.#gaps.wasRead(topic)) this.#heartbeat.beat();
+        if (this.#gaps.wasRead(topic, this.#histories.isHolding(topic))) this.#heartbeat.beat();
       },
+      healed: (topic) => this.#gaps.settle(topic),
     });
     const histories = this.#histories.byTopic;
     this.#publishing = new Publishing({

@@ -21,6 +21,8 @@ interface TopicListenerOptions {
   readonly fence: () => Promise<void>;
   /** Messages may be missing before those that are heard next. */
   readonly missed: () => void;
+  /** All missed messages have been passed on. */
+  readonly healed: () => void;
   /** The history has a new epoch, in which possibly none of its channels is kept. */
   readonly begunAnew: () => void;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
@@ -233,6 +235,7 @@ export class TopicListener {
     this.#held = undefined;
     for (const heard of messages) this.#passOn(heard);
     this.#readUpTo(position);
+    this.#options.healed();
     this.#release(held.slice(lastRead + 1));
   }
 

@@ -67,18 +67,27 @@ test('what a publisher tells of while a pod finds out what it has missed is told
   assert.deepEqual(gaps.slice(3), topics, 'it may have been lost since');
 });
 
-test('what a publisher tells of once the history has been read, and before it has been looked at, is told once', () => {
+test('what a publisher tells of while messages are held, before or after the history is read, is told once, at their end', () => {
   const detector = new GapDetector(() => 0);
   const gaps: string[] = [];
   detector.onGap((topic) => gaps.push(topic));
   const topics = ['begun anew', 'complete'];
-  for (const topic of topics) detector.joined(topic);
-  detector.suspectAll();
-  for (const topic of topics) detector.trust(topic);
-  for (const topic of topics) assert.equal(detector.wasRead(topic), false);
-  for (const topic of topics) detector.announced(topic, true);
-  assert.deepEqual(gaps, []);
-  detector.missed('begun anew');
-  detector.compare(new Map(topics.map((topic) => [topic, 'a'])));
-  assert.deepEqual(gaps, topics);
+  const compare = (): void => detector.compare(new Map(topics.map((topic) => [topic, 'a'])));
+  for (const isReadBefore of [false, true]) {
+    gaps.length = 0;
+    for (const topic of topics) detector.joined(topic);
+    detector.suspectAll();
+    for (const topic of topics) detector.trust(topic);
+    for (const topic of topics) {
+      if (isReadBefore) assert.equal(detector.wasRead(topic, true), false);
+      detector.announced(topic, true);
+      if (!isReadBefore) assert.equal(detector.wasRead(topic, true), false);
+    }
+    compare();
+    assert.deepEqual(gaps, []);
+    detector.missed('begun anew');
+    detector.settle('complete');
+    compare();
+    assert.deepEqual(gaps, topics);
+  }
 });

@@ -31,6 +31,7 @@ function setUp(fence: () => Promise<void>, listensHere = () => Promise.resolve(t
     lost: () => undefined,
     missed: () => undefined,
     wasRead: () => undefined,
+    healed: () => undefined,
   });
   return { histories, redis, sleeps, reads: () => reads };
 }

@@ -20,6 +20,7 @@ function listen(options: Partial<ConstructorParameters<typeof TopicListener>[0]>
     room: ownBytes(1_000),
     fence: async () => undefined,
     missed: () => assert.fail('all that was missed can be read'),
+    healed: () => undefined,
     begunAnew: () => assert.fail('the epoch is the same'),
     clock: systemClock,
     log: createLog('silent'),
