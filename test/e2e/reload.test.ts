@@ -295,6 +295,19 @@ test('a topic is decoded by the new graph from the next message on', async (t) =
   assert.deepEqual((await received.until(2)).data, [{ note: { n: 1 } }, { note: { n: 20 } }]);
 });
 
+test('a subscription ends when a graph takes the history from its topic, and the next one is told that it has none', async (t) => {
+  const { graph, gateway, client } = await start(t);
+  const received = new Received(client, 'subscription { item { n } }');
+  await gateway.untilMetric('sluice_subscribers', 1);
+  await graph.reload(gateway, { 'schema.graphql': SCHEMA.replace(', history: { size: 1000 }', '') });
+  const [error] = (await received.untilEnd()) as { message: string; extensions: unknown }[];
+  assert.deepEqual(error?.extensions, { code: 'GRAPH_CHANGED' });
+  assert.match(error.message, /The events of item are not kept any more\./);
+  const next = new ResumingClient(t, 'subscription { item { n } }');
+  await next.connect(gateway.graphqlUrl);
+  assert.deepEqual(next.greetings, [false]);
+});
+
 test('history that a graph adds to a topic holds for subscribers who were there before', async (t) => {
   const { graph, gateway } = await start(t);
   const without = SCHEMA.replace(', history: { size: 1000 }', '');

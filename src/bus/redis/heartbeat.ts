@@ -77,7 +77,7 @@ export class Heartbeat {
   readonly #unheard = new Set<string>();
   /** Whether anything has been heard since the last tick. */
   #hasHeard = false;
-  /** The number of the last heartbeat that shows nothing. */
+  /** The number of the heartbeat that `forget` was called for last: its reply confirms nothing. */
   #forgotten = 0;
   /** Bytes that the listening connection had read at the last tick. */
   #bytesRead = 0;

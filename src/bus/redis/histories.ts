@@ -123,7 +123,7 @@ export class Histories {
     for (const { listener } of this.#topics.values()) listener.heardBeat();
   }
 
-  /** See TopicListener. */
+  /** The heartbeat came over the server that is published to; see TopicListener. */
   confirm(): void {
     for (const { listener } of this.#topics.values()) listener.confirm();
   }

@@ -117,11 +117,8 @@ export class MissedMessages {
   /** Called once the pod's own channel, which carries answers, is joined. Resolves when the channel of positions is, too. */
   async start(own: Pick<OwnChannels, 'join'>): Promise<void> {
     const { names } = this.#options;
-    await own.join(names.positionsChannel, (payload) => this.#hearPositions(payload.toString()), {
-      level: 'warn',
-      message: REFUSED,
-      act: () => undefined,
-    });
+    const refusal = { level: 'warn', message: REFUSED, act: () => undefined } as const;
+    await own.join(names.positionsChannel, (payload) => this.#hearPositions(payload.toString()), refusal);
     if (this.#connected.signal.aborted) return;
     this.#isJoined = true;
     this.#ownPositions.start();
@@ -187,17 +184,14 @@ export class MissedMessages {
     if (this.#held.size === 0) this.#confirmed = this.#atBeat;
   }
 
-  /**
-   * This pod may listen to another server than the one that is published to. Its server may be a replica of that one by now:
-   * then the last messages that it heard came after the ones that it missed.
-   */
+  /** This pod may listen to a replica: then it may have missed messages before the last ones that it heard. */
   doubt(): void {
     this.#confirmed = new HeardPositions(this.#confirmed).doubt();
   }
 
-  /** The topic begins or ceases to have a history: messages that were read from it would hide those read from Kafka. */
+  /** The topic may have a history from now on: subscribers that read it would take messages from Kafka for copies. */
   end(topic: string): void {
-    if (this.#held.has(topic)) this.#giveUp(topic, 'the topic is kept, or not, since the graph was replaced');
+    if (this.#held.has(topic)) this.#giveUp(topic, 'the topic has a history since the graph was replaced');
   }
 
   /** The listening connection is lost. */

@@ -22,7 +22,7 @@ interface PublishingOptions {
   readonly pod: string;
   /** Whether Redis is asked which channels have subscribers; if not, all channels count as subscribed. */
   readonly countsSubscribers: boolean;
-  /** See MasterOptions. */
+  /** Called when the server is found to be a replica. */
   readonly foundReplica: () => void;
   readonly metrics: LinkMetrics;
   readonly log: Log;
