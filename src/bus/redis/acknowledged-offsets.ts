@@ -7,11 +7,17 @@ import { NO_POSITION } from './position-field.ts';
  */
 export class AcknowledgedOffsets {
   #epoch = '';
+  #sequence = 0;
   /** By partition, as history scripts name it. */
   readonly #positions = new Map<string, LogPosition>();
 
   get epoch(): string {
     return this.#epoch;
+  }
+
+  /** The topic's sequence when Redis acknowledged the last events; 0 before. */
+  get sequence(): number {
+    return this.#sequence;
   }
 
   get partitions(): readonly string[] {
@@ -22,10 +28,18 @@ export class AcknowledgedOffsets {
     return this.#positions.get(partition) ?? NO_POSITION;
   }
 
-  /** Notes that Redis has acknowledged events up to these positions. */
-  note(epoch: string, positions: ReadonlyMap<string, LogPosition>): void {
-    if (epoch !== this.#epoch) this.#positions.clear();
+  /**
+   * Notes that Redis has acknowledged events up to these positions.
+   *
+   * @param sequence the topic's, behind these events
+   */
+  note(epoch: string, positions: ReadonlyMap<string, LogPosition>, sequence: number): void {
+    if (epoch !== this.#epoch) {
+      this.#positions.clear();
+      this.#sequence = 0;
+    }
     this.#epoch = epoch;
+    this.#sequence = Math.max(this.#sequence, sequence);
     for (const [partition, position] of positions)
       if (isAfter(position, this.of(partition))) this.#positions.set(partition, position);
   }

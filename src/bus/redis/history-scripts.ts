@@ -150,7 +150,8 @@ return reply
  * their positions. But a client that has read them from a list would get them again. So in a cluster, where slots move key
  * by key, the script first accesses all keys that it will use: it fails if one is on another node.
  *
- * @returns the number of events left out, or -1 if nothing was published in this epoch; and the epoch
+ * @returns the number of events left out, or -1 if nothing was published in this epoch; the epoch; and the sequence behind
+ *   these events
  */
 export const APPEND = `${BEGINNING}${POSITIONS}local index = 10
 for _ = 1, tonumber(ARGV[9]) do
@@ -205,7 +206,7 @@ while index <= #ARGV do
 end
 renewDeleted(renewal)
 for partition, position in pairs(positions) do redis.call('HSET', KEYS[1], partition, position) end
-return { dropped, epoch }
+return { dropped, epoch, seq }
 `;
 
 /**

@@ -5,6 +5,7 @@ import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Clock } from '../../support/clock.ts';
 import {
+  branchOf,
   newEpoch,
   NoHistory,
   type HistoryBounds,
@@ -131,9 +132,9 @@ export class TopicHistory {
    * @returns false if nothing was published, since this pod did not know the epoch
    */
   published(batch: readonly Publication[], reply: unknown): boolean {
-    const [dropped, epoch] = reply as [dropped: number, epoch: string];
+    const [dropped, epoch, sequence = 0] = reply as [dropped: number, epoch: string, sequence?: number];
     const isPublished = dropped !== NOT_PUBLISHED;
-    this.#acknowledged.note(epoch, isPublished ? lastPositions(batch) : new Map());
+    this.#acknowledged.note(epoch, isPublished ? lastPositions(batch) : new Map(), sequence);
     return isPublished;
   }
 
@@ -149,13 +150,17 @@ export class TopicHistory {
 
   async #lacksAcknowledged(): Promise<boolean> {
     const { topic, connection, names } = this.#options;
-    const { epoch, partitions } = this.#acknowledged;
+    const { epoch, sequence, partitions } = this.#acknowledged;
     if (epoch === '') return false;
-    const [reply] = await connection.send([['HMGET', names.historyKey(topic), 'epoch', ...partitions]]);
+    const fields = ['epoch', 'seq', `branch:${branchOf({ sequence })}`, ...partitions];
+    const [reply] = await connection.send([['HMGET', names.historyKey(topic), ...fields]]);
     // This pod may not read the key any more.
     if (isRefusal(reply)) return true;
-    const [present, ...held] = valueOf(reply) as (string | null)[];
+    const [present, last, ended, ...held] = valueOf(reply) as (string | null)[];
     if (present !== epoch) return true;
+    // Other pods may have published later events of the same partitions there.
+    const isOfBranch = branchOf({ sequence: Number(last) }) === branchOf({ sequence });
+    if (sequence > Number(isOfBranch ? last : ended)) return true;
     return partitions.some((partition, index) =>
       isAfter(this.#acknowledged.of(partition), readPosition(held[index])),
     );

@@ -76,14 +76,35 @@ test('a state that holds a lower offset in a higher leader epoch, as a log that 
   const isLost = (field: string) => {
     const { history } = keepChannel(
       () => ({ value: ['e', 0, 0] }),
-      () => ({ value: ['e', field] }),
+      () => ({ value: ['e', '1', null, field] }),
     );
-    history.published([{ channel: 'a', payload: '{}', source: acknowledged }], [0, 'e']);
+    history.published([{ channel: 'a', payload: '{}', source: acknowledged }], [0, 'e', 1]);
     return history.isLost();
   };
   const answers = await Promise.all(['3.6', '7.5', '9.5', '7', '6.5', '6', '9.4'].map(isLost));
   assert.deepEqual(answers, [false, false, false, false, true, true, true]);
 });
+
+const SECOND = String(2 ** 32 + 9);
+
+for (const [state, last, ended, isLost] of [
+  ['is as far', '7', null, false],
+  ['has gone on', '9', null, false],
+  ['is behind', '6', null, true],
+  ['has gone on as another master, from there', SECOND, '7', false],
+  ['has gone on as another master, from before', SECOND, '6', true],
+  ['has gone on as another master, with nothing', SECOND, null, true],
+] as const)
+  test(`a server that ${state} ${isLost ? 'lacks' : 'has'} what was acknowledged, though it has later events of the partition`, async () => {
+    const { history, sent } = keepChannel(
+      () => ({ value: ['e', 0, 0] }),
+      () => ({ value: ['e', last, ended, '8'] }),
+    );
+    const source = { topicId: undefined, partition: 0, offset: 7 };
+    history.published([{ channel: 'a', payload: '{}', source }], [0, 'e', 7]);
+    assert.equal(await history.isLost(), isLost);
+    assert.deepEqual(sent.at(-1)?.slice(2), ['epoch', 'seq', 'branch:0', 'offset::0']);
+  });
 
 /** Whether all is lost where Redis holds this number, after two questions. */
 function isLostWith(held: string | null, passesOver = true): Promise<boolean> {
