@@ -41,7 +41,7 @@ export class ChannelOffsets {
   #readEpoch: string | undefined;
   /** The positions that were read in earlier epochs. */
   #readBefore: Partitions | undefined;
-  /** Events dispatched, without copies. */
+  /** Events dispatched since the channel was joined, without copies. */
   events = 0;
 
   /** Notes an event of the channel's history: if it is published again without a position in that epoch, it is a copy. */

@@ -85,12 +85,13 @@ export class HubChannels {
   }
 
   delete(group: Group): void {
-    for (const { name, groups, subscription, keptMs, client } of this.of(group.plan)) {
+    for (const { name, groups, subscription, keptMs, client, offsets } of this.of(group.plan)) {
       if (!groups.delete(group) || groups.size > 0) continue;
       this.#byName.delete(name);
       subscription.leave();
       this.#shares.count(client, -1);
-      if (keptMs > 0) this.#kept.left(name, keptMs, client);
+      offsets.events = 0;
+      if (keptMs > 0) this.#kept.left(name, keptMs, client, offsets);
     }
   }
 
@@ -104,7 +105,7 @@ export class HubChannels {
     const channel: HubChannel = {
       name,
       groups: new ChannelGroups<Group>(),
-      offsets: new ChannelOffsets(),
+      offsets: this.#kept.offsetsOf(name) ?? new ChannelOffsets(),
       recording: undefined,
       keptMs: this.#keptMs(topic),
       client,

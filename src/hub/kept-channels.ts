@@ -1,5 +1,6 @@
 import { ClientShares } from '../support/client-shares.ts';
 import { Sweeper } from '../support/sweeper.ts';
+import type { ChannelOffsets } from './dedupe.ts';
 
 /** How many channels may be kept, and for how long after they have been left. */
 export interface KeptLimits {
@@ -16,6 +17,7 @@ const SWEEP_MS = 10_000;
 interface LeftChannel {
   readonly until: number;
   readonly client: string | undefined;
+  readonly offsets: ChannelOffsets | undefined;
 }
 
 /**
@@ -52,9 +54,12 @@ export class KeptChannels {
 
   /** Whether a channel that this pod has left is still kept. */
   has(name: string): boolean {
-    const now = this.#now();
-    for (const names of this.#left.values()) if ((names.get(name)?.until ?? 0) > now) return true;
-    return false;
+    return this.#leftChannel(name) !== undefined;
+  }
+
+  /** What a channel that this pod has left had carried, as long as it is kept: that may be published once more. */
+  offsetsOf(name: string): ChannelOffsets | undefined {
+    return this.#leftChannel(name)?.offsets;
   }
 
   /** How long a channel counts after it was left, if the bus keeps it for `keptMs`: ms. */
@@ -72,13 +77,23 @@ export class KeptChannels {
   /**
    * @param keptMs how long it is kept after the bus has left it
    * @param client the client for which the pod subscribed to it
+   * @param offsets what it has carried
    */
-  left(name: string, keptMs: number, client?: string): void {
+  left(name: string, keptMs: number, client?: string, offsets?: ChannelOffsets): void {
     this.#subscribed -= 1;
     this.#forgetOld();
     const names = this.#left.get(keptMs) ?? new Map<string, LeftChannel>();
-    this.#left.set(keptMs, names.set(name, { until: this.#now() + this.countsFor(keptMs), client }));
+    this.#left.set(keptMs, names.set(name, { until: this.#now() + this.countsFor(keptMs), client, offsets }));
     this.#sweeper.begin();
+  }
+
+  #leftChannel(name: string): LeftChannel | undefined {
+    const now = this.#now();
+    for (const names of this.#left.values()) {
+      const left = names.get(name);
+      if (left !== undefined && left.until > now) return left;
+    }
+    return undefined;
   }
 
   #forgetOld(): void {

@@ -71,10 +71,15 @@ function setUpKept() {
   let now = 0;
   const history = { size: 10, ttlMs: TTL, keepsAll: false };
   const topics = new Map([['bids', { history }]]) as never;
-  const { joinOrCode } = setUp({ now: () => now, topics, maxKept: MAX, lingerMs: LINGER });
+  const hub = setUp({ now: () => now, topics, maxKept: MAX, lingerMs: LINGER });
   const asked = operation();
-  const join = (id: string, options?: JoinOptions) => joinOrCode(asked, id, options);
-  return { join, pass: (ms: number) => (now += ms) };
+  const join = (id: string, options?: JoinOptions) => hub.joinOrCode(asked, id, options);
+  return {
+    bus: hub.bus,
+    join,
+    subscribe: () => hub.join(asked, { id: '1' }),
+    pass: (ms: number) => (now += ms),
+  };
 }
 
 test('a pod refuses further channels with history while as many are kept as may be, and takes those again that are', () => {
@@ -105,6 +110,20 @@ test('who subscribes is told of the channels that are kept since, and of no othe
   join('2', keeping);
   assert.equal(told.length, 2);
   pass(1);
+});
+
+test('what a channel had carried is a copy when it is published again, also for those who subscribe while it is kept', () => {
+  const { bus, subscribe, pass } = setUpKept();
+  const carry = (n: number) => bus.carry('bids:id=1', n, { n });
+  const [first] = [subscribe(), carry(1)];
+  first.leave();
+  pass(LINGER + TTL - 1);
+  const [second] = [subscribe(), carry(1), carry(2)];
+  assert.deepEqual(second.subscriber.numbers, [2]);
+  second.leave();
+  pass(LINGER + TTL);
+  const [third] = [subscribe(), carry(2)];
+  assert.deepEqual(third.subscriber.numbers, [2], 'it is forgotten');
 });
 
 test('channels of a topic without history do not count, and are taken while others do', () => {
