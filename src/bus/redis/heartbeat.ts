@@ -22,7 +22,7 @@ interface Certainty {
 
 interface HeartbeatOptions {
   readonly commands: CommandConnection;
-  readonly publishing: Publishing;
+  readonly publishing: Pick<Publishing, 'canProbe' | 'probe' | 'initialise' | 'othersListen'>;
   readonly listening: ListeningConnection;
   readonly gaps: GapDetector;
   readonly certainty: Certainty;
@@ -30,7 +30,7 @@ interface HeartbeatOptions {
   readonly countsReceivers: boolean;
   readonly names: BusNames;
   readonly pod: string;
-  readonly own: OwnChannels;
+  readonly own: Pick<OwnChannels, 'join'>;
   /** Called, and logged, where Redis refuses the pod a channel of its own. */
   readonly refused: Refused;
   readonly timing: BusTiming;
@@ -45,7 +45,7 @@ interface Beat {
   /** The channel that it was sent over. */
   readonly channel: string;
   readonly versions: ReadonlyMap<string, string | null>;
-  /** Ticks in a row at which nothing had arrived. Time alone says little: this process may have been frozen. */
+  /** Ticks in a row at which nothing had arrived; where receivers are not counted, not this message. Time alone says little: this process may have been frozen. */
   readonly silentTicks: number;
   /** Bytes that the listening connection had read at the last tick. */
   readonly bytesRead: number;
@@ -73,8 +73,8 @@ export class Heartbeat {
   #isPaused = false;
   #isRefused = false;
   readonly #deafness: Deafness;
-  /** Messages sent to find out whether the pod listens to the server that it publishes to, until they are heard. */
-  readonly #unheard = new Set<string>();
+  /** Called when the messages are heard that were sent to find out whether the pod listens where it publishes. */
+  readonly #unheard = new Map<string, () => void>();
   /** Whether anything has been heard since the last tick. */
   #hasHeard = false;
   /** The number of the heartbeat that `forget` was called for last: its reply confirms nothing. */
@@ -138,7 +138,11 @@ export class Heartbeat {
 
   /** A message of this pod to itself has come back. */
   heard(id: string): void {
-    if (this.#unheard.delete(id)) return;
+    const asked = this.#unheard.get(id);
+    if (asked !== undefined) {
+      asked();
+      return;
+    }
     this.#options.certainty.heard();
     if (this.#waiting?.id !== id) return;
     this.#hasHeard = true;
@@ -154,18 +158,25 @@ export class Heartbeat {
 
   /** Whether this pod listens to the server that it publishes to. True if Redis can't be asked. */
   async listensHere(): Promise<boolean> {
-    const { commands, listening, countsReceivers } = this.#options;
-    if (!countsReceivers || this.#timer === undefined) return true;
+    const { commands, listening, countsReceivers, timing } = this.#options;
+    if (this.#timer === undefined) return true;
     const id = randomUUID();
-    this.#unheard.add(id);
+    let isHeard = false;
+    const heard = new Promise<void>((resolve) => {
+      this.#unheard.set(id, () => {
+        isHeard = true;
+        resolve();
+      });
+    });
     try {
       // Until the channel of this connection alone is joined, Redis may count a lost connection.
       const [reply] = await commands.send([['PUBLISH', this.#channel, id]]);
       if (reply === undefined || 'error' in reply) return true;
       // A master does not count listeners of its replicas.
-      if (reply.value === 0) return false;
-      await listening.fence();
-      return !this.#unheard.has(id);
+      if (reply.value === 0 && countsReceivers) return false;
+      // Through a proxy, the message may come later than the answer of the server that this pod is connected to.
+      await (countsReceivers ? listening.fence() : withTimeout(heard, timing.beatMs, () => undefined));
+      return isHeard;
     } finally {
       this.#unheard.delete(id);
     }
@@ -220,14 +231,16 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    const { listening, timing } = this.#options;
+    const { listening, countsReceivers, timing } = this.#options;
     const waiting = this.#waiting;
     if (waiting !== undefined && waiting.channel !== this.#channel && !this.#isSending) {
       // Redis may have counted a lost connection in place of this one, which then never gets the message: another is sent.
       this.#waiting = undefined;
     } else if (waiting !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
-      if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
+      // Where receivers are not counted, what arrives may come from another server than the one that is published to.
+      if (countsReceivers && listening.bytesRead !== waiting.bytesRead)
+        this.#waiting = this.#renewed(waiting);
       else if (silentTicks * timing.beatMs >= timing.silenceMs) {
         this.#reconnect('nothing is heard of Redis any more; connecting again');
       } else this.#waiting = { ...waiting, silentTicks };

@@ -59,6 +59,7 @@ export function planOf(seed: number): Plan {
     ),
     namesEpochs: ofLogs.namesEpochs,
     readsAgain: Random.of(seed, 'reading').chance(0.6),
+    countsSubscribers: Random.of(seed, 'counting').chance(0.9),
   };
 }
 

@@ -45,6 +45,8 @@ export interface Plan {
   readonly namesEpochs: boolean;
   /** Whether pods can read missed events again from Kafka, which brokers before 3.1 do not allow. */
   readonly readsAgain: boolean;
+  /** Whether Redis counts subscribers and receivers. Through a proxy, it may know only some of them. */
+  readonly countsSubscribers: boolean;
 }
 
 /** Events and faults come within this time, in ms. */

@@ -35,6 +35,7 @@ interface PodOptions {
   readonly sessionSeconds: number;
   /** Whether the pod reads missed events again from Kafka. */
   readonly readsAgain: boolean;
+  readonly countsSubscribers: boolean;
   /** Histories by topic; empty for a pod of a version without histories. */
   readonly histories: ReadonlyMap<string, HistorySettings>;
   /** The pod's defect, put in on purpose. */
@@ -71,7 +72,7 @@ export class SimulatedPod implements ClientPod {
     this.#bus = redis.createBus({
       prefix: PREFIX,
       lingerMs: LINGER_MS,
-      countsSubscribers: true,
+      countsSubscribers: options.countsSubscribers,
       histories: options.histories,
       metrics,
       log,

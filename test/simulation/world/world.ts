@@ -151,6 +151,7 @@ export class World {
       driver: defect.driver?.(driver) ?? driver,
       sessionSeconds: plan.sessionSeconds,
       readsAgain: plan.readsAgain,
+      countsSubscribers: plan.countsSubscribers,
       histories: new Map(isOlder ? [] : Object.entries(plan.histories)),
       defect,
       ledger,
