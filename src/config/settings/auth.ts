@@ -1,9 +1,9 @@
 import { choices, flag, integer, optionalText, optionalUrl, texts, type Setting } from '../types.ts';
 
-/** Signatures of a secret that gateway and issuer share. */
+/** Algorithms with a secret that the gateway shares with the issuer. */
 export const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 
-/** Signatures of which the gateway has the public key. */
+/** Algorithms for which the gateway has the issuer’s public key. */
 export const PUBLIC_KEY_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -19,7 +19,7 @@ export const PUBLIC_KEY_ALGORITHMS = [
 
 const anyText = (): boolean => true;
 
-/** Who connects, by JSON Web Tokens. */
+/** Settings for JSON Web Tokens, by which clients authenticate. */
 export const AUTH_SETTINGS = {
   AUTH_SECRET: optionalText({
     default: undefined,

@@ -1,6 +1,6 @@
 import { addresses, flag, integer, optionalPath, type Setting } from '../types.ts';
 
-/** How much clients may take of a pod. docs/operations/limits.md says what a client sees at each. */
+/** Limits for each client, and for all clients of a pod together. docs/operations/limits.md says what a client sees at each. */
 export const CAPS_SETTINGS = {
   MAX_CONNECTIONS: integer(1, 1_000_000, {
     default: 15_000,

@@ -1,6 +1,6 @@
 import { integer, type Setting } from '../types.ts';
 
-/** What one operation may ask for. An operation past a limit gets an error with code, limit and value. */
+/** Limits for one operation. An operation past a limit gets an error with code, limit and value. */
 export const COST_SETTINGS = {
   MAX_TOKENS: integer(100, 100_000, {
     default: 4_000,

@@ -1,6 +1,6 @@
 import { choice, flag, optionalText, type Setting } from '../types.ts';
 
-/** Which documents clients may send, who may read the schema, and what they read of errors. */
+/** Settings for documents that clients send, for introspection, and for error messages. */
 export const DOCUMENTS_SETTINGS = {
   PERSISTED_DOCUMENTS: optionalText({
     default: undefined,

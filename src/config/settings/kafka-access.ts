@@ -9,7 +9,7 @@ import {
   type Setting,
 } from '../types.ts';
 
-/** By whom brokers are reached, and how they know it. Files are read again at each connection. */
+/** Settings for TLS and authentication at brokers. Files are read again at each connection. */
 export const KAFKA_ACCESS_SETTINGS = {
   KAFKA_TLS: flag({ default: false, help: 'Connect to Kafka over TLS.' }),
   KAFKA_CA: optionalText({
@@ -80,7 +80,7 @@ export const KAFKA_ACCESS_SETTINGS = {
   }),
   KAFKA_OAUTH_EXTENSIONS: texts(
     'name=value, several separated by commas; names of letters',
-    // RFC 7628, but for the one name that it reserves.
+    // RFC 7628 allows these names, and reserves `auth`.
     (item) => /^(?!auth=)[a-zA-Z]+=[\x20-\x7e\t\r\n]+$/.test(item),
     {
       default: [],

@@ -1,6 +1,6 @@
 import { brokers, choice, integer, optionalText, text, type Setting } from '../types.ts';
 
-/** Where events come from. */
+/** Settings for Kafka, where events come from. */
 export const KAFKA_SETTINGS = {
   KAFKA_BROKERS: brokers({
     default: [],

@@ -1,6 +1,6 @@
 import { integer, type Setting } from '../types.ts';
 
-/** What one client, and all together, may take of a pod. */
+/** Limits for subscriptions and executions. */
 export const LIMITS_SETTINGS = {
   MAX_CHANNELS: integer(1, 10_000, {
     default: 100,

@@ -1,6 +1,6 @@
 import { flag, type Setting } from '../types.ts';
 
-/** Without Kafka and Redis: where events come from on a developer’s machine. */
+/** Settings for a developer’s machine without Kafka and Redis. */
 export const LOCAL_SETTINGS = {
   EVENTS_FROM_ANYWHERE: flag({
     default: false,

@@ -1,6 +1,6 @@
 import { flag, integer, type Setting } from '../types.ts';
 
-/** When a pod takes less on, and gets rid of some, so that it is not ended for its memory. */
+/** Thresholds at which a pod takes less work on, and gives some up, so that it is not killed for its memory. */
 export const PRESSURE_SETTINGS = {
   PRESSURE: flag({
     default: true,

@@ -1,6 +1,6 @@
 import { integer, workers, type Setting } from '../types.ts';
 
-/** How long connections and processes last, and how many processes there are. */
+/** Settings for the life of connections and processes, and for worker processes. */
 export const PROCESS_SETTINGS = {
   CONNECTION_MAX_AGE_SECONDS: integer(0, 31_536_000, {
     default: 0,

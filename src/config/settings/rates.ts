@@ -1,6 +1,6 @@
 import { integer, type Setting } from '../types.ts';
 
-/** What one connection may take in a second; one that has been quiet may take five times as much at once. */
+/** Limits for one connection in a second. A connection that has been quiet may use five times as much at once. */
 export const RATE_SETTINGS = {
   MESSAGES_PER_SECOND: integer(1, 1_000_000, {
     default: 200,

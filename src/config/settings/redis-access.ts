@@ -1,6 +1,6 @@
 import { brokers, flag, optionalText, optionalUrl, texts, type Setting } from '../types.ts';
 
-/** Where Redis is, and how a pod logs in to it. */
+/** Settings for the address of Redis, and for the login. */
 export const REDIS_ACCESS_SETTINGS = {
   REDIS_URL: optionalUrl(['redis:', 'rediss:'], {
     default: undefined,

@@ -1,6 +1,6 @@
 import { choice, flag, integer, optionalId, text, type Setting } from '../types.ts';
 
-/** How events get to all pods, and what happens if some may have been missed. */
+/** Settings for the way of events to all pods, and for events that may have been missed. */
 export const REDIS_SETTINGS = {
   REDIS_PREFIX: text({ default: 'sluice:', help: 'Prefix of the names of all Redis channels and keys.' }),
   BUS_ID: optionalId({

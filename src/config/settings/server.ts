@@ -10,7 +10,7 @@ import {
   type Setting,
 } from '../types.ts';
 
-/** Ports, pages, and what is logged. */
+/** Settings for ports, pages and the log. */
 export const SERVER_SETTINGS = {
   GRAPH: text({
     default: 'examples/auction',
