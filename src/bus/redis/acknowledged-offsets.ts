@@ -2,8 +2,8 @@ import { isAfter, type LogPosition } from '../../events/log-position.ts';
 import { NO_POSITION } from './position-field.ts';
 
 /**
- * The last position in each partition that Redis has acknowledged to this pod in the present epoch of a topic. A server that
- * holds an earlier one has lost messages.
+ * The last position in each partition, and the topic's sequence, that Redis has acknowledged to this pod in the present epoch
+ * of a topic. A server that holds an earlier one has lost messages.
  */
 export class AcknowledgedOffsets {
   #epoch = '';
@@ -31,7 +31,7 @@ export class AcknowledgedOffsets {
   /**
    * Notes that Redis has acknowledged events up to these positions.
    *
-   * @param sequence the topic's, behind these events
+   * @param sequence the topic's, behind these events; 0: none were published
    */
   note(epoch: string, positions: ReadonlyMap<string, LogPosition>, sequence: number): void {
     if (epoch !== this.#epoch) {
@@ -39,7 +39,8 @@ export class AcknowledgedOffsets {
       this.#sequence = 0;
     }
     this.#epoch = epoch;
-    this.#sequence = Math.max(this.#sequence, sequence);
+    // A former master may have been in a later branch.
+    if (sequence > 0) this.#sequence = sequence;
     for (const [partition, position] of positions)
       if (isAfter(position, this.of(partition))) this.#positions.set(partition, position);
   }

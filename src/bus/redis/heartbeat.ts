@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../errors.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import type { Log } from '../../log.ts';
+import type { Clock } from '../../support/clock.ts';
 import type { CommandConnection, ListeningConnection } from './connection.ts';
 import { Deafness } from './deafness.ts';
 import type { GapDetector } from './gap-detector.ts';
@@ -34,10 +35,16 @@ interface HeartbeatOptions {
   /** Called, and logged, where Redis refuses the pod a channel of its own. */
   readonly refused: Refused;
   readonly timing: BusTiming;
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Log;
   /** Called when this pod has become deaf, and when it is not any more. See `Deafness`. */
   readonly deaf: (isDeaf: boolean) => void;
 }
+
+const ELSEWHERE = 'the connections to Redis are to different servers; connecting again';
+
+/** A lost connection is made again, and begins with a heartbeat of its own. */
+const ignoreLost = (): void => undefined;
 
 /** A message to oneself that has not come back. */
 interface Beat {
@@ -45,7 +52,7 @@ interface Beat {
   /** The channel that it was sent over. */
   readonly channel: string;
   readonly versions: ReadonlyMap<string, string | null>;
-  /** Ticks in a row at which nothing had arrived; where receivers are not counted, not this message. Time alone says little: this process may have been frozen. */
+  /** Ticks in a row at which nothing had arrived. Time alone says little: this process may have been frozen. */
   readonly silentTicks: number;
   /** Bytes that the listening connection had read at the last tick. */
   readonly bytesRead: number;
@@ -73,8 +80,8 @@ export class Heartbeat {
   #isPaused = false;
   #isRefused = false;
   readonly #deafness: Deafness;
-  /** Called when the messages are heard that were sent to find out whether the pod listens where it publishes. */
-  readonly #unheard = new Map<string, () => void>();
+  /** Messages sent to find out whether the pod listens where it publishes, each with what is called once it is heard. */
+  readonly #probes = new Map<string, () => void>();
   /** Whether anything has been heard since the last tick. */
   #hasHeard = false;
   /** The number of the heartbeat that `forget` was called for last: its reply confirms nothing. */
@@ -138,9 +145,9 @@ export class Heartbeat {
 
   /** A message of this pod to itself has come back. */
   heard(id: string): void {
-    const asked = this.#unheard.get(id);
-    if (asked !== undefined) {
-      asked();
+    const resolve = this.#probes.get(id);
+    if (resolve !== undefined) {
+      resolve();
       return;
     }
     this.#options.certainty.heard();
@@ -156,29 +163,28 @@ export class Heartbeat {
     this.#forgotten = this.#beats;
   }
 
-  /** Whether this pod listens to the server that it publishes to. True if Redis can't be asked. */
+  /**
+   * Whether this pod listens to the server that it publishes to. True if Redis refuses the question.
+   *
+   * @throws if one of the connections is lost
+   */
   async listensHere(): Promise<boolean> {
     const { commands, listening, countsReceivers, timing } = this.#options;
     if (this.#timer === undefined) return true;
     const id = randomUUID();
-    let isHeard = false;
-    const heard = new Promise<void>((resolve) => {
-      this.#unheard.set(id, () => {
-        isHeard = true;
-        resolve();
-      });
-    });
+    const heard = new Promise<boolean>((resolve) => this.#probes.set(id, () => resolve(true)));
     try {
       // Until the channel of this connection alone is joined, Redis may count a lost connection.
       const [reply] = await commands.send([['PUBLISH', this.#channel, id]]);
       if (reply === undefined || 'error' in reply) return true;
       // A master does not count listeners of its replicas.
       if (reply.value === 0 && countsReceivers) return false;
+      await listening.fence();
+      if (countsReceivers) return await Promise.race([heard, false]);
       // Through a proxy, the message may come later than the answer of the server that this pod is connected to.
-      await (countsReceivers ? listening.fence() : withTimeout(heard, timing.beatMs, () => undefined));
-      return isHeard;
+      return await withTimeout(heard, timing.beatMs, () => false);
     } finally {
-      this.#unheard.delete(id);
+      this.#probes.delete(id);
     }
   }
 
@@ -231,16 +237,14 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    const { listening, countsReceivers, timing } = this.#options;
+    const { listening, timing } = this.#options;
     const waiting = this.#waiting;
     if (waiting !== undefined && waiting.channel !== this.#channel && !this.#isSending) {
       // Redis may have counted a lost connection in place of this one, which then never gets the message: another is sent.
       this.#waiting = undefined;
     } else if (waiting !== undefined && !this.#isPaused) {
       const silentTicks = waiting.silentTicks + 1;
-      // Where receivers are not counted, what arrives may come from another server than the one that is published to.
-      if (countsReceivers && listening.bytesRead !== waiting.bytesRead)
-        this.#waiting = this.#renewed(waiting);
+      if (listening.bytesRead !== waiting.bytesRead) this.#waiting = this.#renewed(waiting);
       else if (silentTicks * timing.beatMs >= timing.silenceMs) {
         this.#reconnect('nothing is heard of Redis any more; connecting again');
       } else this.#waiting = { ...waiting, silentTicks };
@@ -274,7 +278,7 @@ export class Heartbeat {
       const isAlive = await withTimeout(this.#fenced(), timing.beatMs, () => false);
       if (connection !== this.#connection) return;
       if (isAlive) certainty.doubt();
-      this.#reconnect('the connections to Redis are to different servers; connecting again');
+      this.#reconnect(ELSEWHERE);
       return;
     }
     const without = [...versions].filter(([, version]) => version === null).map(([topic]) => topic);
@@ -284,7 +288,18 @@ export class Heartbeat {
     gaps.compare(versions);
     if (this.#waiting?.id === id) this.#waiting = { ...this.#waiting, versions };
     else this.#confirm(versions);
+    if (!countsReceivers) void this.#expectHeard(id, connection).catch(ignoreLost);
     await publishing.initialise(without);
+  }
+
+  /** For Redis that counts no receivers: connects again if the server that this pod listens to answers, and no message comes. */
+  async #expectHeard(id: string, connection: number): Promise<void> {
+    const { certainty, timing, clock } = this.#options;
+    if (!(await withTimeout(this.#fenced(), timing.beatMs, () => false))) return;
+    await clock.sleep(timing.silenceMs, this.#lost.signal);
+    if (connection !== this.#connection || this.#waiting?.id !== id || this.#isPaused) return;
+    certainty.doubt();
+    this.#reconnect(ELSEWHERE);
   }
 
   /** @returns true once the server that this pod listens to has answered, and so is alive */

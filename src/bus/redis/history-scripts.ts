@@ -150,8 +150,8 @@ return reply
  * their positions. But a client that has read them from a list would get them again. So in a cluster, where slots move key
  * by key, the script first accesses all keys that it will use: it fails if one is on another node.
  *
- * @returns the number of events left out, or -1 if nothing was published in this epoch; the epoch; and the sequence behind
- *   these events
+ * @returns the number of events left out, or -1 if nothing was published in this epoch; the epoch; and, if they were
+ *   published, the sequence behind these events
  */
 export const APPEND = `${BEGINNING}${POSITIONS}local index = 10
 for _ = 1, tonumber(ARGV[9]) do

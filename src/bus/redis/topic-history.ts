@@ -156,11 +156,11 @@ export class TopicHistory {
     const [reply] = await connection.send([['HMGET', names.historyKey(topic), ...fields]]);
     // This pod may not read the key any more.
     if (isRefusal(reply)) return true;
-    const [present, last, ended, ...held] = valueOf(reply) as (string | null)[];
+    const [present, last, branchEnd, ...held] = valueOf(reply) as (string | null)[];
     if (present !== epoch) return true;
-    // Other pods may have published later events of the same partitions there.
+    // Other pods may have published later events of the same partitions there. A branch without an end is not known there.
     const isOfBranch = branchOf({ sequence: Number(last) }) === branchOf({ sequence });
-    if (sequence > Number(isOfBranch ? last : ended)) return true;
+    if (sequence > Number(isOfBranch ? last : branchEnd)) return true;
     return partitions.some((partition, index) =>
       isAfter(this.#acknowledged.of(partition), readPosition(held[index])),
     );

@@ -106,6 +106,17 @@ for (const [state, last, ended, isLost] of [
     assert.deepEqual(sent.at(-1)?.slice(2), ['epoch', 'seq', 'branch:0', 'offset::0']);
   });
 
+test('what was acknowledged last counts, though a former master had been in a later branch', async () => {
+  const { history } = keepChannel(
+    () => ({ value: ['e', 0, 0] }),
+    () => ({ value: ['e', '9', null, '8'] }),
+  );
+  const source = { topicId: undefined, partition: 0, offset: 7 };
+  for (const sequence of [2 ** 32 + 5, 9])
+    history.published([{ channel: 'a', payload: '{}', source }], [0, 'e', sequence]);
+  assert.equal(await history.isLost(), false);
+});
+
 /** Whether all is lost where Redis holds this number, after two questions. */
 function isLostWith(held: string | null, passesOver = true): Promise<boolean> {
   const { history } = keepChannel(
