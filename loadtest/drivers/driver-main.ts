@@ -1,7 +1,7 @@
 /** A process with one member of a consumer group. Its only argument is the assignment, with the driver's settings. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/config.ts';
-import { chooseDriver } from '../../src/ingest/choose-driver.ts';
+import { chooseDriver } from '../../src/ingest/ingest.ts';
 import { GROUP_TIMING, type GroupMember, type RecordBatch } from '../../src/ingest/kafka/driver.ts';
 import { createLog } from '../../src/log.ts';
 import type { MemberAssignment, MemberMessage } from './driver-messages.ts';

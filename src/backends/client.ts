@@ -3,10 +3,9 @@ import type { KeyStyle, JsonValue } from '../events/event.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock } from '../support/clock.ts';
-import type { SpanPlace } from '../tracing/span.ts';
+import type { SpanPlace, OpenSpan } from '../tracing/span.ts';
 import type { TraceFields } from '../tracing/traceparent.ts';
 import { BackendCall } from './call.ts';
-import { beginCall, failCall } from './call-span.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { FailureLog } from './failure-log.ts';
 import { viewerHeaders } from './forward.ts';
@@ -279,4 +278,29 @@ export class BackendClient {
     if (state === 'open') this.#log.warn('circuit breaker opened: calls fail at once until a trial succeeds');
     if (state === 'closed') this.#log.info('circuit breaker closed: the back end answers again');
   }
+}
+
+/**
+ * Begins the span of one call, waiting and retries included. It leaves out the path, which may hold ids of customers.
+ *
+ * @param parent undefined: the call is not sampled
+ */
+function beginCall(
+  parent: SpanPlace | undefined,
+  { name, origin }: Pick<BackendSettings, 'name' | 'origin'>,
+  method: string,
+): OpenSpan | undefined {
+  if (parent === undefined) return undefined;
+  const { hostname, port, protocol } = new URL(origin);
+  return parent.begin(`${method} ${name}`, 'CLIENT', {
+    'http.request.method': method,
+    'server.address': hostname,
+    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+    'sluice.backend': name,
+  });
+}
+
+function failCall(span: OpenSpan | undefined, { code, status }: BackendError): void {
+  span?.fail(code);
+  if (status !== undefined) span?.note({ 'http.response.status_code': status });
 }

@@ -1,7 +1,7 @@
 import type { BackendClient, Caller } from './client.ts';
 import type { Backend, RequestOptions } from '../graph/api/backend.ts';
 import type { SpanPlace } from '../tracing/span.ts';
-import { RandomTrace } from './random-trace.ts';
+import { randomBytes } from 'node:crypto';
 
 /** What `ctx.backends` needs of the execution (or event) that it belongs to. */
 export interface BackendsCall {
@@ -113,5 +113,15 @@ class BoundBackend implements Backend {
 
   patch<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
     return this.client.request(this.#caller, { method: 'PATCH', path, body, options }) as Promise<T>;
+  }
+}
+
+/** A trace (W3C Trace Context) of calls without a recorded span. Each call gets its own span id. */
+class RandomTrace {
+  readonly #id = randomBytes(16).toString('hex');
+
+  /** @param flags the last part: `01` is sampled @returns the value of the traceparent header for the next call */
+  next(flags: string): string {
+    return `00-${this.#id}-${randomBytes(8).toString('hex')}-${flags}`;
   }
 }

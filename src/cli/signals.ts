@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { hasLostTerminal } from './terminal.ts';
+import { closeSync, openSync } from 'node:fs';
 
 /** The gateway of this process, or the primary of several workers. */
 export interface Pod {
@@ -51,4 +51,15 @@ export function reloadOnSignal(current: () => Pod | undefined): void {
     process.kill(process.pid, 'SIGHUP');
   };
   process.on('SIGHUP', reload);
+}
+
+/** Whether this process was started at a terminal that has been closed since: the kernel sends SIGHUP for that, too. */
+function hasLostTerminal(): boolean {
+  if (!process.stdout.isTTY) return false;
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return false;
+  } catch {
+    return true;
+  }
 }

@@ -1,4 +1,4 @@
-import { KAFKA_ACCESS_SETTINGS } from './settings/kafka-access.ts';
+import { KAFKA_ACCESS_SETTINGS } from './settings/kafka.ts';
 import type { Config } from './settings.ts';
 import { usesRedis } from './uses-redis.ts';
 

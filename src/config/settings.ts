@@ -1,17 +1,15 @@
-import { SERVER_SETTINGS } from './settings/server.ts';
+import { SERVER_SETTINGS, PROCESS_SETTINGS } from './settings/server.ts';
 import { AUTH_SETTINGS } from './settings/auth.ts';
-import { COST_SETTINGS } from './settings/cost.ts';
+import {
+  COST_SETTINGS,
+  LIMITS_SETTINGS,
+  CAPS_SETTINGS,
+  RATE_SETTINGS,
+  PRESSURE_SETTINGS,
+} from './settings/limits.ts';
 import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
-import { KAFKA_SETTINGS } from './settings/kafka.ts';
-import { KAFKA_ACCESS_SETTINGS } from './settings/kafka-access.ts';
-import { REDIS_ACCESS_SETTINGS } from './settings/redis-access.ts';
-import { REDIS_SETTINGS } from './settings/redis.ts';
-import { LIMITS_SETTINGS } from './settings/limits.ts';
-import { CAPS_SETTINGS } from './settings/caps.ts';
-import { PROCESS_SETTINGS } from './settings/process.ts';
-import { LOCAL_SETTINGS } from './settings/local.ts';
-import { RATE_SETTINGS } from './settings/rates.ts';
-import { PRESSURE_SETTINGS } from './settings/pressure.ts';
+import { KAFKA_SETTINGS, KAFKA_ACCESS_SETTINGS, LOCAL_SETTINGS } from './settings/kafka.ts';
+import { REDIS_ACCESS_SETTINGS, REDIS_SETTINGS } from './settings/redis.ts';
 import type { Setting } from './types.ts';
 
 /** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */

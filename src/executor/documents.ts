@@ -15,10 +15,15 @@ import { messageOf } from '../errors.ts';
 import { deepFreeze } from '../support/deep-freeze.ts';
 import { costError, type CostCheck } from './cost/cost-check.ts';
 import { LocatedError } from './located-error.ts';
-import { LivingDocuments } from './living-documents.ts';
 import { Operation } from './operation.ts';
-import { RefusedDocuments } from './refused-documents.ts';
 import { rootConditionErrors } from './root-conditions.ts';
+import { createHash } from 'node:crypto';
+
+/** A hash can't be confused with a valid text: no valid document begins with a colon. */
+function keyOf(query: string): string {
+  if (query.length <= LONGEST_KEY) return query;
+  return `:${createHash('sha256').update(query).digest('base64')}`;
+}
 
 interface DocumentLimits {
   /** Number of documents kept. */
@@ -127,4 +132,66 @@ function operationsOf(query: string, document: DocumentNode): Operation[] {
   return document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .map((definition) => new Operation(query, document, definition));
+}
+
+/**
+ * The operations of each document with an operation still in use, by query text. Subscribers of a document must find the
+ * same operations as earlier subscribers, even if the cache of documents evicted it long ago: groups are distinguished by
+ * the identity of their operation.
+ *
+ * Every operation of a document holds that document, so the document lives for as long as any of them is in use; and its
+ * operations are kept for as long as it lives.
+ */
+export class LivingDocuments {
+  readonly #documents = new Map<string, WeakRef<DocumentNode>>();
+  readonly #operations = new WeakMap<DocumentNode, readonly Operation[]>();
+  readonly #registry = new FinalizationRegistry<string>((query) => {
+    // The same text may have been prepared again since.
+    if (this.#documents.get(query)?.deref() === undefined) this.#documents.delete(query);
+  });
+
+  /** Number of documents, including those that went out of use since the last garbage collection. */
+  get size(): number {
+    return this.#documents.size;
+  }
+
+  of(query: string): readonly Operation[] | undefined {
+    const document = this.#documents.get(query)?.deref();
+    return document && this.#operations.get(document);
+  }
+
+  add(query: string, operations: readonly Operation[]): void {
+    const [first] = operations;
+    if (first === undefined) return;
+    this.#documents.set(query, new WeakRef(first.document));
+    this.#operations.set(first.document, operations);
+    this.#registry.register(first.document, query);
+  }
+}
+
+/** Documents kept. A client gains nothing by repeating one bomb; if it varies the bomb, it pays for each variant. */
+const ENTRIES = 1_000;
+/** Characters kept, over all documents: of short texts and of messages. */
+const CHARACTERS = 1_000_000;
+/** The size of an error without its message, in characters. */
+const PER_ERROR = 500;
+/** Longer texts are kept as a hash, so that large documents evict no others. */
+const LONGEST_KEY = 200;
+
+/** The errors of documents that have been refused, by query text; the least recently used is evicted first. */
+class RefusedDocuments {
+  readonly #errors = new LRUCache<string, readonly GraphQLError[]>({
+    max: ENTRIES,
+    maxSize: CHARACTERS,
+    sizeCalculation: (errors, key) =>
+      errors.reduce((sum, { message }) => sum + message.length + PER_ERROR, key.length + 1),
+  });
+
+  get(query: string): readonly GraphQLError[] | undefined {
+    return this.#errors.get(keyOf(query));
+  }
+
+  add(query: string, errors: readonly GraphQLError[]): void {
+    this.#errors.set(keyOf(query), errors);
+  }
 }

@@ -1,4 +1,13 @@
-import { GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import {
+  GraphQLError,
+  type ExecutionResult,
+  type GraphQLSchema,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  getArgumentValues,
+  type FieldNode,
+} from 'graphql';
 import type { Log } from '../log.ts';
 import { AdaptiveJit } from './adaptive-jit.ts';
 import { CostCheck } from './cost/cost-check.ts';
@@ -8,11 +17,24 @@ import { isPromise } from './guard.ts';
 import { interpret } from './interpret.ts';
 import type { Operation } from './operation.ts';
 import { ResultErrors, type ResultErrorsOptions } from './result-errors.ts';
-import { selectedTypes } from './selected-types.ts';
-import { subscriptionField, type SubscriptionField } from './subscription-field.ts';
-import { withoutSuggestions } from './suggestions.ts';
 import { VariableErrors } from './variable-errors.ts';
-import type { Variables } from './variables.ts';
+import { type Variables, coerceVariables } from './variables.ts';
+import { LocatedError } from './located-error.ts';
+import { collectFields } from 'graphql/execution/collectFields.js';
+import { messageOf } from '../errors.ts';
+import { fragmentsOf } from './fragments.ts';
+
+/** The end of graphql-js's messages that suggest similar names of the schema. */
+const SUGGESTION = / Did you mean .*$/s;
+
+/** The errors of a document or of variables, without names of the schema that the client has not used itself. */
+function withoutSuggestions(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  return errors.map((error) => {
+    const { message, locations, extensions } = error;
+    if (!SUGGESTION.test(message)) return error;
+    return new LocatedError({ message: message.replace(SUGGESTION, ''), locations, extensions });
+  });
+}
 
 export interface ExecutorOptions {
   readonly schema: GraphQLSchema;
@@ -206,4 +228,56 @@ export class Executor {
   #shown(errors: readonly GraphQLError[]): readonly GraphQLError[] {
     return this.#suggestions ? errors : withoutSuggestions(errors);
   }
+}
+
+/** The types of all fields that a document selects, by type and field: `Bid.amount` → `Int!`. */
+function selectedTypes(schema: GraphQLSchema, { document }: Operation): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  const info = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(info, {
+      Field({ name }) {
+        types.set(`${info.getParentType()?.name}.${name.value}`, String(info.getType()));
+      },
+    }),
+  );
+  return types;
+}
+
+/** The root field of a subscription, and its coerced arguments as a resolver would get them. */
+interface SubscriptionField {
+  readonly field: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Never throws: arguments that can't be coerced give at least one error. */
+function subscriptionField(
+  schema: GraphQLSchema,
+  operation: Operation,
+  rawVariables: Variables,
+): SubscriptionField | readonly GraphQLError[] {
+  const type = schema.getSubscriptionType();
+  const node = rootNode(schema, operation);
+  const field = type?.getFields()[node?.name.value ?? ''];
+  if (node === undefined || field === undefined) {
+    return [new GraphQLError(`Expected a subscription to one field, got a ${operation.kind}.`)];
+  }
+  try {
+    const { errors, coerced } = coerceVariables(schema, operation, rawVariables);
+    if (errors) return errors;
+    return { field: field.name, args: getArgumentValues(field, node, coerced) };
+  } catch (thrown) {
+    if (thrown instanceof GraphQLError) return [thrown];
+    return [new GraphQLError(`The arguments of ${field.name} can't be read: ${messageOf(thrown)}`)];
+  }
+}
+
+/** `rootConditionErrors` has refused conditions at the root, so the only root field is found without variables. */
+function rootNode(schema: GraphQLSchema, { definition, document, kind }: Operation): FieldNode | undefined {
+  const type = schema.getSubscriptionType();
+  if (type == null || kind !== 'subscription') return undefined;
+  const fields = collectFields(schema, fragmentsOf(document), {}, type, definition.selectionSet);
+  for (const [node] of fields.values()) return node;
+  return undefined;
 }

@@ -1,11 +1,36 @@
-import { GraphQLError } from 'graphql';
-import type { Json } from '../lazy/reads.ts';
+import { GraphQLError, BREAK, visit, type DocumentNode } from 'graphql';
+import { type Json, isKnown } from '../lazy/reads.ts';
 import { documentIdOf, type DocumentReference } from './document-id.ts';
 import type { Executor } from './executor.ts';
-import { introspectionField, mayIntrospect, type Introspection } from './introspection.ts';
 import type { Operation } from './operation.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import type { Variables } from './variables.ts';
+
+/** The setting `INTROSPECTION`: who may read the schema. */
+export type Introspection = 'true' | 'false' | 'viewers';
+
+/** Whether a viewer may read the schema. A viewer `{}`, of which nothing is known, does not count as authenticated. */
+function mayIntrospect(introspection: Introspection, viewer: Json): boolean {
+  if (introspection !== 'viewers') return introspection === 'true';
+  return isKnown(viewer);
+}
+
+/** Searched in the text before the document is visited: names are plain ASCII, so it finds every field. */
+const MENTIONED = /\b__(schema|type)\b/;
+
+/** @returns the first field of the document that reads the schema; `__typename` does not */
+function introspectionField(text: string, document: DocumentNode): string | undefined {
+  if (!MENTIONED.test(text)) return undefined;
+  let found: string | undefined;
+  visit(document, {
+    Field: ({ name }) => {
+      if (name.value !== '__schema' && name.value !== '__type') return undefined;
+      found = name.value;
+      return BREAK;
+    },
+  });
+  return found;
+}
 
 /** What a client asks for, over any transport. */
 export interface OperationRequest extends DocumentReference {

@@ -1,4 +1,3 @@
-import { openMetrics } from '../metrics/open-metrics.ts';
 import { adminRoutes } from '../server/admin-routes.ts';
 import { memoryOfProcess } from '../server/debug/heap-snapshot.ts';
 import { debugRoutes, type DebugOptions } from '../server/debug/routes.ts';
@@ -8,6 +7,7 @@ import { HttpServer } from '../server/http-server.ts';
 import { Router } from '../server/router.ts';
 import type { Basics } from './basics.ts';
 import type { Revoking } from './revoking.ts';
+import { Registry, type Metric, type OpenMetricsContentType } from 'prom-client';
 
 /** Creates the server for Kubernetes, Prometheus and engineers. */
 export async function createAdminServer(
@@ -33,4 +33,18 @@ export async function createAdminServer(
     addressSetting: 'ADMIN_BIND',
     handle: new Router(routes, httpLog).handle,
   });
+}
+
+/**
+ * Writes a registry's metrics in OpenMetrics' text format, which has exemplars. Writes them from a copy, as a registry
+ * that writes this format renames its counters.
+ */
+export async function openMetrics(registry: Pick<Registry, 'getMetricsAsJSON'>): Promise<string> {
+  const open = new Registry<OpenMetricsContentType>();
+  open.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  for (const metric of await registry.getMetricsAsJSON()) {
+    const name = String(metric.type) === 'counter' ? metric.name.replace(/_total$/, '') : metric.name;
+    open.registerMetric({ name: metric.name, get: async () => ({ ...metric, name }) } as unknown as Metric);
+  }
+  return open.metrics();
 }

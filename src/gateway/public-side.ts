@@ -25,7 +25,7 @@ import { Connections } from '../transports/connections/connections.ts';
 import { RefusedSubscriptions } from '../transports/connections/refused-subscriptions.ts';
 import { Subscriptions } from '../transports/connections/subscriptions.ts';
 import { ConnectionMaxAge } from '../transports/connections/max-age.ts';
-import { OperationCaps } from '../transports/connections/operation-caps.ts';
+import { OperationCaps, type OperationLimits } from '../transports/connections/operation-caps.ts';
 import { MessageRate } from '../transports/websocket/message-rate.ts';
 import { Streams } from '../transports/http/streams.ts';
 import { loggedIds } from '../tracing/traceparent.ts';
@@ -34,16 +34,16 @@ import { HttpTransport } from '../transports/http/transport.ts';
 import { WaitingRequests } from '../transports/http/waiting-requests.ts';
 import { WebSocketTransport } from '../transports/websocket/transport.ts';
 import type { Basics } from './basics.ts';
-import { operationLimits } from './operation-limits.ts';
 import { createAdmission } from './create-admission.ts';
 import { bytesOfDocuments } from './create-budget.ts';
-import { createCertificate } from './create-certificate.ts';
 import type { GraphInForce } from './graph-in-force.ts';
 import { shareOf } from './pod-share.ts';
 import { replaceGraph } from './replace-graph.ts';
 import type { Revoking } from './revoking.ts';
 import type { GraphMaker, RunningGraph } from './running-graph.ts';
 import { createTokenAuthenticator, sessionsOptions } from './tokens.ts';
+import type { Config } from '../config/settings.ts';
+import { Certificate } from '../server/tls/certificate.ts';
 
 /** The graph in force, and the maker of its replacements. */
 interface Graphs {
@@ -245,4 +245,34 @@ export async function createPublicSide(
 /** Only these parts: the hub would keep others longer than the graph is in force. */
 function forHub({ graph, executor, contexts }: RunningGraph): HubGraph {
   return { graph, executor, contexts };
+}
+
+/** What clients may have open in one process of a pod. */
+function operationLimits(config: Config, processes: number): OperationLimits {
+  return {
+    operationsOfConnection: config.MAX_OPERATIONS,
+    operationsOfViewer: config.MAX_OPERATIONS_PER_VIEWER,
+    operationsOfPod: shareOf(config.MAX_OPERATIONS_PER_POD, processes),
+    channelsOfConnection: config.MAX_CHANNELS_PER_CONNECTION,
+    variablesOfConnection: config.MAX_VARIABLES_BYTES_PER_CONNECTION,
+    lingerMs: config.CHANNEL_LINGER_MS,
+  };
+}
+
+/**
+ * @returns undefined if the public port does not speak TLS
+ * @throws SluiceError BAD_SETTINGS
+ */
+function createCertificate({
+  config: { TLS_CERT: cert, TLS_KEY: key },
+  metrics,
+  log,
+}: Pick<Basics, 'config' | 'metrics' | 'log'>): Certificate | undefined {
+  if (cert === undefined || key === undefined) return undefined;
+  return new Certificate({
+    files: { cert, key },
+    expires: (at) => metrics.certificateExpires.set(at),
+    clock: systemClock,
+    log: log.child({ part: 'tls' }),
+  });
 }

@@ -10,13 +10,15 @@ import type { GraphDefinition } from './api/define-graph.ts';
 import type { Guards } from './auth/guards.ts';
 import type { Rule } from './auth/rule.ts';
 import { subscriptionAccess } from './auth/subscription.ts';
-import { deliveryOf } from './delivery.ts';
 import type { EventField } from './directives/event-field.ts';
 import { eventTypeOf, fieldOf } from './event-type.ts';
 import { compileFilter } from './filter/filter.ts';
 import { written, type FilterTypes } from './filter/operands.ts';
-import type { Binding, Topic } from './graph.ts';
+import type { Binding, Topic, Delivery } from './graph.ts';
 import { termsOf } from './terms.ts';
+import type { Event } from '../events/event.ts';
+import { jsonAt } from '../lazy/reads.ts';
+import type { DeliverySyntax } from './directives/delivery.ts';
 
 /**
  * Binds each subscription field to its topic, key and filter.
@@ -111,4 +113,21 @@ function typeAt(
     type = field && getNamedType(field.type);
   }
   return type;
+}
+
+/** @param syntax checked */
+export function deliveryOf({ conflateBy, throttleMs, onSlow }: DeliverySyntax): Delivery | undefined {
+  if (throttleMs === 0 && onSlow === 'DISCONNECT') return undefined;
+  const path = conflateBy?.split('.');
+  return {
+    keyOf: path === undefined ? () => '' : (event) => keyIn(event, path),
+    throttleMs,
+    onSlow,
+  };
+}
+
+/** Returns the value as JSON: a number equals its text, as GraphQL IDs do; absent equals null, but not "null". */
+function keyIn(event: Event, path: readonly string[]): string {
+  const value = jsonAt(event, path);
+  return JSON.stringify(typeof value === 'number' ? String(value) : (value ?? null));
 }

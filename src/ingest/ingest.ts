@@ -7,12 +7,13 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ByteSource } from '../support/byte-budget.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { chooseDriver, type DriverSettings } from './choose-driver.ts';
 import { EventSpans } from './event-spans.ts';
 import type { BusId } from './kafka/group-bus.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
 import { LocalSource } from './local-source.ts';
 import { Simulator } from './simulator.ts';
+import { kafkaConnection, type KafkaConnectionSettings } from './kafka/connection.ts';
+import type { KafkaDriver } from './kafka/driver.ts';
 
 interface IngestOptions {
   readonly settings: KafkaSourceSettings & DriverSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
@@ -130,4 +131,31 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const simulated = settings.SIMULATOR && simulator !== undefined;
   const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];
   return { parts, accept, use: (wanted) => source.use(wanted), ...others };
+}
+
+type DriverSettings = KafkaConnectionSettings &
+  Pick<Config, 'KAFKA_DRIVER' | 'KAFKA_GROUP_PROTOCOL' | 'KAFKA_INSTANCE_ID'>;
+
+/**
+ * Loads only the chosen client, so that the other one takes no memory.
+ *
+ * @throws SluiceError BAD_SETTINGS
+ */
+export async function chooseDriver(settings: DriverSettings, log: Log): Promise<KafkaDriver> {
+  const {
+    KAFKA_DRIVER: driver,
+    KAFKA_GROUP_PROTOCOL: groupProtocol,
+    KAFKA_INSTANCE_ID: instanceId,
+  } = settings;
+  const connection = kafkaConnection(settings, log);
+  log.info(
+    { driver, groupProtocol, ...(instanceId !== undefined && { instanceId }) },
+    'events come from Kafka',
+  );
+  if (driver === 'platformatic') {
+    const { PlatformaticDriver } = await import('./kafka/platformatic/driver.ts');
+    return new PlatformaticDriver(connection, { instanceId, groupProtocol, log });
+  }
+  const { KafkajsDriver } = await import('./kafka/kafkajs/driver.ts');
+  return new KafkajsDriver(connection, log);
 }

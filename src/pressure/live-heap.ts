@@ -5,7 +5,7 @@ import {
   type NodeGCPerformanceDetail,
 } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
-import { collectGarbage } from './collect-garbage.ts';
+import { Session } from 'node:inspector/promises';
 
 /** The young generation, which V8 collects often, and the read-only space: the limit is for the other spaces only. */
 const YOUNG = new Set(['new_space', 'new_large_object_space', 'read_only_space']);
@@ -69,4 +69,18 @@ function heapLimit(): number {
   const options = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ');
   const given = [...options.matchAll(LIMIT_OPTION)].at(-1)?.[1];
   return given === undefined ? getHeapStatistics().heap_size_limit : Number(given) * 2 ** 20;
+}
+
+/**
+ * Makes V8 collect all garbage and give memory back, which V8 may put off for as long as a process has little to do.
+ * The event loop stands still meanwhile: the more objects are alive, the longer.
+ */
+async function collectGarbage(): Promise<void> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post('HeapProfiler.collectGarbage');
+  } finally {
+    session.disconnect();
+  }
 }

@@ -10,13 +10,27 @@ import { closeIdleWhenFull } from './idle-connections.ts';
 import { PipelinedResponses, type PipelinedOptions } from './pipelined-responses.ts';
 import { ProxyProtocol, type ProxyProtocolOptions } from './proxy-protocol.ts';
 import { sendJson } from './respond.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
 import { SilentConnections } from './silent-connections.ts';
 import type { Certificate } from './tls/certificate.ts';
 import type { Http2Sessions } from './tls/http2-sessions.ts';
 import { createSecureServer } from './tls/secure-server.ts';
 import { refuseUpgrade, type AcceptUpgrade } from './upgrade.ts';
-import { WebSocketRequest } from './websocket-request.ts';
+import { ChunkedRequest } from './chunked-request.ts';
+
+/** Node.js's finding in `Connection` and `Upgrade`. Not a field: the base class sets it before fields are created. */
+const ASKED = Symbol('asked');
+
+/**
+ * Headers of every response: browsers do not interpret it as another type, show it in a frame, or send its address to other
+ * sites. This content security policy lets a document load nothing; pages set their own instead.
+ */
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
 
 export interface HttpServerOptions {
   /** 0: the operating system chooses one. */
@@ -236,4 +250,27 @@ function unavailable(options: HttpServerOptions, cause: unknown): SluiceError {
     `${setting}: expected a free port, got ${port}: ${PORT_ERRORS[code] ?? code}. 0 lets the system choose one.`,
     { cause },
   );
+}
+
+interface Asking {
+  [ASKED]?: boolean | null | undefined;
+}
+
+/**
+ * The request of a server that upgrades only to WebSocket. Once a server listens for upgrades, Node.js takes every request
+ * with an `Upgrade` header away from HTTP, also for a protocol that it does not know. HTTP requires servers to ignore protocols
+ * that they do not speak.
+ *
+ * Node.js asks for `upgrade` when the headers have been read, so a request with `upgrade` false continues like any other,
+ * with its body and the requests after it. (Node.js 24 has `shouldUpgradeCallback` for this.)
+ */
+class WebSocketRequest extends ChunkedRequest {
+  get upgrade(): boolean | null | undefined {
+    const asked = (this as Asking)[ASKED];
+    return asked === true && this.headers.upgrade?.toLowerCase() !== 'websocket' ? false : asked;
+  }
+
+  set upgrade(upgrade: boolean | null | undefined) {
+    (this as Asking)[ASKED] = upgrade;
+  }
 }

@@ -1,12 +1,42 @@
 import { diag, DiagLogLevel, trace, type ProxyTracerProvider } from '@opentelemetry/api';
-import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { SpanExporter, SpanProcessor, ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { messageOf, SluiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { LogThrottle } from '../support/log-throttle.ts';
-import { LogExporter } from './log-exporter.ts';
 import { Tracing } from './tracing.ts';
+
+/** Writes each span as a line of the log: the SDK's own exporter for `console` writes several lines, not JSON. */
+class LogExporter implements SpanExporter {
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  export(spans: ReadableSpan[], done: (result: { code: 0 }) => void): void {
+    for (const span of spans) {
+      const { name, parentSpanContext, duration, status, attributes } = span;
+      const { traceId, spanId } = span.spanContext();
+      const [seconds, nanoseconds] = duration;
+      const line = {
+        trace_id: traceId,
+        span_id: spanId,
+        parent_id: parentSpanContext?.spanId,
+        ms: seconds * 1_000 + nanoseconds / 1_000_000,
+        error: status.message,
+        attributes,
+      };
+      this.#log.info(line, name);
+    }
+    done({ code: 0 });
+  }
+
+  shutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+}
 
 type Env = Readonly<Record<string, string | undefined>>;
 

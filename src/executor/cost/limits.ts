@@ -1,4 +1,4 @@
-import { COST_SETTINGS } from '../../config/settings/cost.ts';
+import { COST_SETTINGS } from '../../config/settings/limits.ts';
 
 /** What one operation may ask for, all fragments expanded. */
 export interface CostLimits {

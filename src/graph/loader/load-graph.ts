@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLSchema, GraphQLObjectType, isAbstractType, isEnumType, validateSchema } from 'graphql';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SluiceError } from '../../errors.ts';
@@ -9,9 +9,42 @@ import type { GraphDefinition } from '../api/define-graph.ts';
 import { Findings, formatDiagnostic, GATEWAY_SOURCE, type Diagnostic } from '../diagnostic.ts';
 import { eventItself, type EventField } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
-import { freezeSchema } from './freeze-schema.ts';
 import { publicSchema } from './public-schema.ts';
 import { readGraph, type ReadOptions } from './read-graph.ts';
+
+/** A type of no schema: asking whether it is a subtype makes graphql-js cache the subtypes of an abstract type. */
+const NONE = new GraphQLObjectType({ name: 'None', fields: {} });
+
+/**
+ * Freezes the objects of a schema that resolvers can reach, since all executions share them: through `info`, and as
+ * default values, which graphql-js does not copy for resolvers. Functions are not frozen.
+ */
+export function freezeSchema(schema: GraphQLSchema): void {
+  // graphql-js caches its findings in the schema, so it must fill these caches before the schema is frozen.
+  validateSchema(schema);
+  for (const type of Object.values(schema.getTypeMap())) {
+    // graphql-js is asked about each abstract type, even one that no type implements.
+    if (isAbstractType(type)) schema.isSubType(type, NONE);
+    if (!isEnumType(type)) continue;
+    type.getValue('');
+    for (const { value } of type.getValues()) type.serialize(value);
+  }
+  freezeReachable(schema);
+}
+
+function freezeReachable(root: object): void {
+  const visited = new Set<object>();
+  const pending = [root];
+  for (let object = pending.pop(); object !== undefined; object = pending.pop()) {
+    if (visited.has(object)) continue;
+    visited.add(object);
+    Object.freeze(object);
+    const items = object instanceof Map ? [...(object as Map<unknown, unknown>).values()] : [];
+    for (const item of [...items, ...Object.values(object)]) {
+      if (typeof item === 'object' && item !== null) pending.push(item as object);
+    }
+  }
+}
 
 export interface LoadedGraph extends Graph {
   /** The definition that the graph author passed to `defineGraph`. */

@@ -2,8 +2,7 @@ import type { EventScope } from '../../context/event-scope.ts';
 import type { Message } from '../../events/message.ts';
 import type { Audience } from '../audience.ts';
 import type { Subscriber } from '../subscriber.ts';
-import { Arrivals } from './arrivals.ts';
-import { LeftOutCounts } from './left-out.ts';
+import type { LeftOut } from '../result.ts';
 
 /** An event, as it comes to a throttle. */
 export interface ThrottledEvent {
@@ -233,5 +232,70 @@ export class HeldEvents {
   #grow(bytes: number): void {
     this.#bytes += bytes;
     this.#grown(bytes);
+  }
+}
+
+/**
+ * How many events of one key have come in an interval, in all and since a phase: see `HeldEvents`.
+ *
+ *     phase    0   0   2   5   5   5
+ *     kept     0: none before   2: 2 before   5: 3 before   6 in all
+ */
+class Arrivals {
+  #count = 0;
+  /** The phases that have an event, in order. */
+  readonly #phases: { readonly phase: number; readonly before: number }[] = [];
+
+  /**
+   * @param phase not before that of the last call
+   * @returns whether it is the first event of the phase, which adds an entry
+   */
+  add(phase: number): boolean {
+    const isFirst = this.#phases.at(-1)?.phase !== phase;
+    if (isFirst) this.#phases.push({ phase, before: this.#count });
+    this.#count += 1;
+    return isFirst;
+  }
+
+  since(phase: number): number {
+    let [low, high] = [0, this.#phases.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#phases[middle]?.phase ?? 0) < phase) low = middle + 1;
+      else high = middle;
+    }
+    return this.#count - (this.#phases[low]?.before ?? this.#count);
+  }
+
+  copy(): Arrivals {
+    const copy = new Arrivals();
+    copy.#count = this.#count;
+    copy.#phases.push(...this.#phases);
+    return copy;
+  }
+
+  /** Phases with an event. */
+  get size(): number {
+    return this.#phases.length;
+  }
+}
+
+/** How many events were left out for an event that supersedes them, by subscriber: some have joined after the first. */
+class LeftOutCounts implements LeftOut {
+  #same = 0;
+  #others: Map<Subscriber, number> | undefined;
+
+  /** For all but those of `set`. */
+  setAll(count: number): void {
+    this.#same = count;
+  }
+
+  set(subscriber: Subscriber, count: number): void {
+    this.#others ??= new Map();
+    this.#others.set(subscriber, count);
+  }
+
+  of(subscriber: Subscriber): number {
+    return this.#others?.get(subscriber) ?? this.#same;
   }
 }

@@ -7,7 +7,6 @@ import { heapSnapshot, type Memory } from './heap-snapshot.ts';
 import { ingestState } from './ingest.ts';
 import { hubState, type Inspectable } from './hub.ts';
 import { DebugPage } from './page.ts';
-import { pressureState, type PressureInspectable } from './pressure.ts';
 import { processState, type ProcessInspectable } from './process.ts';
 import { allocationProfile, cpuProfile } from './profile.ts';
 import { Recordings } from './recordings.ts';
@@ -16,6 +15,7 @@ import { soleWorker } from './workers.ts';
 import { HttpError } from '../http-error.ts';
 import { isFromThisMachine, letNeighbourRead } from '../loopback.ts';
 import type { Handle, Route } from '../router.ts';
+import { sendJson } from '../respond.ts';
 
 export interface DebugOptions {
   readonly inspectable: Inspectable &
@@ -83,4 +83,15 @@ function demandIntent({ method, headers }: IncomingMessage): void {
     403,
     "expected a request by a user or by the gateway's own page, got one by another page",
   );
+}
+
+/** What `/debug/pressure` shows; null if pressure is not measured. */
+interface PressureInspectable {
+  inspect(): unknown;
+}
+
+/** `/debug/pressure`: how much of its limits this process uses, and what it does about it. */
+function pressureState(pressure: PressureInspectable): Handle {
+  return (_request, response) =>
+    sendJson(response, 200, { pressure: pressure.inspect() }, { 'cache-control': 'no-store' });
 }

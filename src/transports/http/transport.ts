@@ -20,10 +20,10 @@ import { FORBIDDEN, LEFT, NO_MUTATIONS, tooMany, unidentified, type Refusal } fr
 import { OpenRequests, type OpenRequest } from './open-requests.ts';
 import type { ReadBody, RequestBytes } from './request-bytes.ts';
 import { parseHttpParams, type HttpParams } from './request-params.ts';
-import { withRequestSpan } from './request-span.ts';
 import type { StreamWire } from './stream-wire.ts';
 import type { RequestedSubscription } from './streams.ts';
 import type { WaitingRequests } from './waiting-requests.ts';
+import { givenTrace } from '../../tracing/traceparent.ts';
 
 /** Says who has sent a request. */
 export interface Identifier {
@@ -291,4 +291,26 @@ function extensionsOf(
 
 function isErrors(prepared: object): prepared is readonly GraphQLError[] {
   return Array.isArray(prepared);
+}
+
+/**
+ * Opens a span while a request is handled: it continues the trace of the client.
+ *
+ * @param handle gets undefined if the request is not sampled
+ */
+export async function withRequestSpan<Response extends object>(
+  tracing: Tracing | undefined,
+  { headers }: Pick<RequestHead, 'headers'>,
+  method: string,
+  handle: (span: OpenSpan | undefined) => Promise<Response>,
+): Promise<Response> {
+  const attributes = { 'http.request.method': method, 'http.route': '/graphql' };
+  const span = tracing?.begin(`${method} /graphql`, 'SERVER', attributes, givenTrace(headers));
+  try {
+    const response = await handle(span);
+    if ('status' in response) span?.note({ 'http.response.status_code': Number(response.status) });
+    return response;
+  } finally {
+    span?.end();
+  }
 }

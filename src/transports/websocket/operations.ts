@@ -15,9 +15,37 @@ import type { Connection } from './connection.ts';
 import type { MessageRate } from './message-rate.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { Subscriptions } from '../connections/subscriptions.ts';
-import { WebSocketQuery } from './query.ts';
 import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
 import { WebSocketSubscription } from './subscription.ts';
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * A query or mutation on a WebSocket that is not over at once: for graphql-ws, an iterable of one result. graphql-ws calls
+ * `return` when the client sends `complete`, or its socket is closed.
+ */
+class WebSocketQuery implements AsyncIterableIterator<ExecutionResult, undefined> {
+  #pending: PendingQuery | undefined;
+
+  constructor(pending: PendingQuery) {
+    this.#pending = pending;
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    const value = await this.#pending?.result();
+    this.#pending = undefined;
+    return value === undefined ? DONE : { value };
+  }
+
+  return(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    this.#pending?.cancel();
+    return Promise.resolve(DONE);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
 
 /** Options that depend on the graph are read for each operation, in one turn: a new graph replaces them. */
 export interface OperationOptions {

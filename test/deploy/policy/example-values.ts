@@ -1,4 +1,4 @@
-import { exampleValue } from '../../../src/config/example-value.ts';
+import { exampleValue } from '../../../src/config/config.ts';
 import { titleOf, valuesOf, type Manifest } from './manifests.ts';
 
 /** Each place where an example's value was left, those in Secrets included. */

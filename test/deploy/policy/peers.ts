@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { exampleValue } from '../../../src/config/example-value.ts';
+import { exampleValue } from '../../../src/config/config.ts';
 import type { LabelSelector } from './manifests.ts';
 
 /** To or from whom a rule of a network policy is. */

@@ -1,5 +1,4 @@
-import { loadConfig } from '../../../src/config/config.ts';
-import { exampleFaults } from '../../../src/config/example-value.ts';
+import { exampleFaults, loadConfig } from '../../../src/config/config.ts';
 import { configWarnings } from '../../../src/config/warnings.ts';
 import { SluiceError } from '../../../src/errors.ts';
 

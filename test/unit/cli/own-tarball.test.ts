@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ownTarball } from '../../../src/cli/own-tarball.ts';
+import { ownTarball } from '../../../src/cli/init.ts';
 import { temporaryFolder } from '../../helpers/temporary-folder.ts';
 
 test('a tarball that npm has installed Sluice from is named by its list; a registry, or no list, is none', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parse } from 'graphql';
-import { LivingDocuments } from '../../../src/executor/living-documents.ts';
+import { LivingDocuments } from '../../../src/executor/documents.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import { eventually } from '../../helpers/eventually.ts';
 

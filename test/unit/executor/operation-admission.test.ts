@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { buildSchema, GraphQLError } from 'graphql';
 import { describe, it } from 'node:test';
-import { OperationAdmission, type OperationRequest } from '../../../src/executor/operation-admission.ts';
+import {
+  OperationAdmission,
+  type Introspection,
+  type OperationRequest,
+} from '../../../src/executor/operation-admission.ts';
 import { Executor } from '../../../src/executor/executor.ts';
-import type { Introspection } from '../../../src/executor/introspection.ts';
 import { PersistedDocuments } from '../../../src/executor/persisted-documents.ts';
 import type { Json } from '../../../src/lazy/reads.ts';
 import { createLog } from '../../../src/log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { expectSpreadable } from '../../../src/gateway/spread-topics.ts';
+import { expectSpreadable } from '../../../src/gateway/running-graph.ts';
 import { loadGraph } from '../../../src/graph/loader/load-graph.ts';
 import type { Log } from '../../../src/log.ts';
 import { graphFolder } from '../../helpers/graph-folder.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Event } from '../../../src/events/event.ts';
-import { deliveryOf } from '../../../src/graph/delivery.ts';
+import { deliveryOf } from '../../../src/graph/bindings.ts';
 
 const delivery = deliveryOf({ conflateBy: 'symbol', throttleMs: 5, onSlow: 'CONFLATE' });
 const keyOf = (event: Event): string | undefined => delivery?.keyOf(event);

@@ -4,7 +4,7 @@ import DataLoader from 'dataloader';
 import { buildSchema, type GraphQLResolveInfo } from 'graphql';
 import type { GraphContext } from '../../../src/graph/api/context.ts';
 import { attachResolvers } from '../../../src/graph/loader/attach-resolvers.ts';
-import { freezeSchema } from '../../../src/graph/loader/freeze-schema.ts';
+import { freezeSchema } from '../../../src/graph/loader/load-graph.ts';
 import { executorFor, prepared } from '../executor/small-executor.ts';
 import { contextsOf, FakeSubscriber, settled, setUp } from './parts.ts';
 

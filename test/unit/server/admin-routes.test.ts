@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Metrics } from '../../../src/metrics.ts';
-import { openMetrics } from '../../../src/metrics/open-metrics.ts';
+import { openMetrics } from '../../../src/gateway/admin-server.ts';
 import { adminRoutes } from '../../../src/server/admin-routes.ts';
 import type { Scope } from '../../helpers/scope.ts';
 import { ask, serve } from './serve.ts';

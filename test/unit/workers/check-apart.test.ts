@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkApart } from '../../../src/workers/check-apart.ts';
+import { checkApart } from '../../../src/workers/reload-checked.ts';
 import { graphFolder, itemSchema } from '../../helpers/graph-folder.ts';
 import { asProject } from '../../helpers/typecheck.ts';
 

@@ -6,8 +6,34 @@ import type { KafkaCredentials } from './credentials.ts';
 import { mskTokens } from './msk-token.ts';
 import { RenewedToken } from './renewed-token.ts';
 import { secret } from './secret.ts';
-import { tokenFile } from './token-file.ts';
-import { tlsFiles } from './tls-files.ts';
+import { expiryOf } from './expiry.ts';
+import { TokenUnavailable } from './token-unavailable.ts';
+import { createSecureContext } from 'node:tls';
+import { certificateIn, tryOut } from '../../../config/credential-files.ts';
+
+const SETTING = 'KAFKA_OAUTH_TOKEN_FILE';
+
+/** @returns a function that returns the token that is in the file at the call */
+function tokenFile(file: string, now: () => number): () => Promise<string> {
+  const text = secret(undefined, SETTING, file);
+  return async () => {
+    const token = text() ?? '';
+    if (/[^\x21-\x7e]/.test(token)) {
+      const came = `${file}, which holds spaces or other characters that tokens do not have`;
+      throw new TokenUnavailable(`${SETTING}: expected a file with a token and no more, got ${came}`, {
+        retriable: false,
+      });
+    }
+    const expiresAt = expiryOf(token);
+    if (expiresAt !== undefined && expiresAt <= now()) {
+      const came = `${file}, whose token was valid until ${new Date(expiresAt).toISOString()}`;
+      throw new TokenUnavailable(`${SETTING}: expected a token that is valid, got ${came}`, {
+        retriable: false,
+      });
+    }
+    return token;
+  };
+}
 
 export type CredentialsSettings = Pick<
   Config,
@@ -111,4 +137,33 @@ function extensionsOf({ KAFKA_OAUTH_EXTENSIONS }: CredentialsSettings): Record<s
     return [pair.slice(0, end), pair.slice(end + 1)];
   });
   return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+type TlsSettings = Pick<
+  Config,
+  'KAFKA_TLS' | 'KAFKA_CA' | 'KAFKA_CERT' | 'KAFKA_KEY' | 'KAFKA_KEY_PASSPHRASE' | 'KAFKA_KEY_PASSPHRASE_FILE'
+>;
+
+/** Returns a function that reads the files at each call, and tries out what it has read. */
+function tlsFiles(settings: TlsSettings): KafkaCredentials['tls'] {
+  const { KAFKA_TLS, KAFKA_CA: caFile, KAFKA_CERT: certFile, KAFKA_KEY: keyFile } = settings;
+  if (!KAFKA_TLS) return undefined;
+  const { KAFKA_KEY_PASSPHRASE, KAFKA_KEY_PASSPHRASE_FILE } = settings;
+  const passphraseOf = secret(KAFKA_KEY_PASSPHRASE, 'KAFKA_KEY_PASSPHRASE_FILE', KAFKA_KEY_PASSPHRASE_FILE);
+  return () => {
+    const ca = caFile === undefined ? {} : { ca: certificateIn('KAFKA_CA', caFile) };
+    if (certFile === undefined || keyFile === undefined) return ca;
+    const passphrase = passphraseOf();
+    const pair = {
+      cert: certificateIn('KAFKA_CERT', certFile),
+      key: readSettingFile('KAFKA_KEY', keyFile),
+      ...(passphrase !== undefined && { passphrase }),
+    };
+    const readable = passphrase === undefined ? 'not encrypted' : 'which KAFKA_KEY_PASSPHRASE opens';
+    tryOut(
+      () => createSecureContext(pair),
+      `KAFKA_KEY: expected a file with the key of KAFKA_CERT as PEM, ${readable}, got ${keyFile}`,
+    );
+    return { ...ca, ...pair };
+  };
 }

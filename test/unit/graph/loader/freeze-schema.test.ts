@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { buildSchema, parse, validate } from 'graphql';
-import { freezeSchema } from '../../../../src/graph/loader/freeze-schema.ts';
+import { freezeSchema } from '../../../../src/graph/loader/load-graph.ts';
 
 const on = (type: string): string => `... on ${type} { __typename }`;
 const all = (types: readonly string[]): string => types.map(on).join(' ');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { recordedSpans } from '../../../helpers/recorded-spans.ts';
-import { withRequestSpan } from '../../../../src/transports/http/request-span.ts';
+import { withRequestSpan } from '../../../../src/transports/http/transport.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const HEADERS = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };

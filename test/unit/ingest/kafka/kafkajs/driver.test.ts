@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import kafkajs from 'kafkajs';
 import { TokenUnavailable } from '../../../../../src/ingest/kafka/credentials/token-unavailable.ts';
-import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
+import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/driver.ts';
 import { TLS_REFUSED } from '../../../../../src/ingest/kafka/kafkajs/socket.ts';
 import { kafkaLogCreator } from '../../../../../src/ingest/kafka/kafkajs/log.ts';
 import { readableLog } from '../../parts.ts';

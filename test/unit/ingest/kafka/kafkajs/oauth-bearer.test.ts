@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import kafkajs, { type AuthenticationProviderArgs } from 'kafkajs';
 import { TokenUnavailable } from '../../../../../src/ingest/kafka/credentials/token-unavailable.ts';
-import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/is-retriable.ts';
+import { isRetriable } from '../../../../../src/ingest/kafka/kafkajs/driver.ts';
 import { oauthBearer } from '../../../../../src/ingest/kafka/kafkajs/oauth-bearer.ts';
 
 type Authenticate = AuthenticationProviderArgs['saslAuthenticate'];
