@@ -4,16 +4,15 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   type GraphQLSchema,
+  type GraphQLNamedOutputType,
 } from 'graphql';
 import { snakeCase } from '../../events/snake-case.ts';
-import { checkDelivery } from './delivery.ts';
 import { FilterCheck } from './filter.ts';
-import { checkKafkaKeys } from './kafka-keys.ts';
 import { KeyCheck } from './key.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
-import { eventTypeOf, isList, isSnakeCase, plainFields } from '../event-type.ts';
+import { eventTypeOf, isList, isSnakeCase, plainFields, fieldNames, followPath } from '../event-type.ts';
 
 /** Compares `@event`, `@filter` and `@delivery` of all fields with the schema's types and with each other. */
 export function checkEventFields(
@@ -90,4 +89,93 @@ function checkSnakeCase(
       );
     }
   }
+}
+
+/**
+ * Compares `@delivery(conflateBy:)` with the schema.
+ *
+ * @param eventType undefined if the field has a resolver, so that the schema does not say what events contain
+ */
+function checkDelivery(
+  { delivery, keyStyle, placeOfDelivery }: EventField,
+  schema: GraphQLSchema,
+  eventType: GraphQLNamedOutputType | undefined,
+  findings: Findings,
+): void {
+  const { conflateBy } = delivery ?? {};
+  if (conflateBy === undefined) return;
+  const at = placeOfDelivery('conflateBy');
+  const path = conflateBy.split('.');
+  if (keyStyle === 'SNAKE' && !path.every(isSnakeCase)) {
+    const message = `no event can have the field "${conflateBy}": keys of events become snake_case before they get here`;
+    findings.error(at, message, `Write ${path.map(snakeCase).join('.')}, or @event(keys: KEEP).`);
+  }
+  if (eventType === undefined || !isCompositeType(eventType)) return;
+  const { steps, stop } = followPath(schema, eventType, path);
+  const type = steps.at(-1)?.field.type;
+  if (stop?.kind === 'opaque') return;
+  if (stop !== undefined) {
+    const { parent, name } = stop;
+    const whole = `conflateBy "${conflateBy}"`;
+    if (!isCompositeType(parent) || stop.kind === 'list') {
+      const message = `${whole}: "${name}" stands below a field of type ${String(type)}`;
+      findings.error(at, message, 'A path leads through objects, and not into lists.');
+      return;
+    }
+    const message =
+      steps.length === 0
+        ? `${whole} is no field of ${parent.name}`
+        : `${whole}: ${parent.name} has no field "${name}"`;
+    findings.error(at, message, `Fields of ${parent.name}: ${fieldNames(schema, parent)}.`);
+  } else if (type !== undefined && (isList(type) || isCompositeType(getNamedType(type)))) {
+    const message = `conflateBy "${conflateBy}" is a field of type ${type.toString()}, expected a scalar or an enum`;
+    findings.error(at, message, 'Conflate by an ID, for instance.');
+  }
+}
+
+/**
+ * With `keyFrom: KAFKA_KEY` the Kafka key alone decides which channels a message goes to. So all fields of a topic with
+ * a key must be routed by the Kafka key, or their subscribers would miss events.
+ */
+function checkKafkaKeys(
+  fields: readonly EventField[],
+  schema: GraphQLSchema,
+  definition: GraphDefinition,
+  findings: Findings,
+): void {
+  for (const field of fields) {
+    if (field.keyFrom !== 'KAFKA_KEY') continue;
+    const at = field.placeOfArgument('keyFrom');
+    const { key, topic } = field;
+    if (key === undefined) {
+      findings.error(
+        at,
+        'keyFrom: KAFKA_KEY without a key: expected the event field whose value the Kafka key holds',
+        'Add key: "…".',
+      );
+      continue;
+    }
+    const eventType = eventTypeOf(schema, field.field, definition);
+    const path = eventType && followPath(schema, eventType, key.split('.'));
+    const held = path?.stop === undefined ? path?.steps.at(-1)?.field : undefined;
+    if (held && isList(held.type)) {
+      findings.error(
+        at,
+        `keyFrom: KAFKA_KEY, but key "${key}" is a list: a Kafka key holds one value`,
+        'Leave keyFrom out: all values of the list are then read from the event.',
+      );
+    }
+    const other = fields.find((one) => one.topic === topic && contradicts(one, key));
+    if (other !== undefined) {
+      findings.error(
+        at,
+        `keyFrom: KAFKA_KEY, but Subscription.${other.field.name} routes the events of topic "${topic}" by "${other.key}" of the event`,
+        'All fields with a key that show a topic need the same key and keyFrom.',
+      );
+    }
+  }
+}
+
+function contradicts({ key, keyFrom }: EventField, kafkaKey: string): boolean {
+  return key !== undefined && (key !== kafkaKey || keyFrom !== 'KAFKA_KEY');
 }

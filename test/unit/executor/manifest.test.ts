@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseManifest } from '../../../src/executor/manifest.ts';
+import { parseManifest } from '../../../src/executor/persisted-documents.ts';
 
 const APOLLO = 'apollo-persisted-query-manifest';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { channelsOf } from '../../../src/hub/subscription-channels.ts';
+import { channelsOf } from '../../../src/hub/subscription-plan.ts';
 import type { Binding } from '../../../src/graph/graph.ts';
 import { binding as common } from './parts.ts';
 

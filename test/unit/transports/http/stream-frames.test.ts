@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { FrameFormat } from '../../../../src/transports/delivery/frame-format.ts';
-import { ChunkedFrames, chunkOf } from '../../../../src/transports/http/chunked.ts';
+import { ChunkedFrames, chunkOf } from '../../../../src/transports/http/response-sink.ts';
 import { EVENT_STREAM } from '../../../../src/transports/http/event-stream.ts';
 import { MULTIPART } from '../../../../src/transports/http/multipart.ts';
 import { SerializedResult } from '../../../../src/hub/result.ts';
