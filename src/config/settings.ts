@@ -1,5 +1,8 @@
 import { SERVER_SETTINGS, PROCESS_SETTINGS } from './settings/server.ts';
 import { AUTH_SETTINGS } from './settings/auth.ts';
+import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
+import { KAFKA_SETTINGS, KAFKA_ACCESS_SETTINGS, LOCAL_SETTINGS } from './settings/kafka.ts';
+import { REDIS_ACCESS_SETTINGS, REDIS_SETTINGS } from './settings/redis.ts';
 import {
   COST_SETTINGS,
   LIMITS_SETTINGS,
@@ -7,9 +10,6 @@ import {
   RATE_SETTINGS,
   PRESSURE_SETTINGS,
 } from './settings/limits.ts';
-import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
-import { KAFKA_SETTINGS, KAFKA_ACCESS_SETTINGS, LOCAL_SETTINGS } from './settings/kafka.ts';
-import { REDIS_ACCESS_SETTINGS, REDIS_SETTINGS } from './settings/redis.ts';
 import type { Setting } from './types.ts';
 
 /** All settings. The table of docs/reference/settings.md is generated from here (`sluice config --markdown`). */

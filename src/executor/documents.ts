@@ -9,6 +9,9 @@ import {
   validate,
   type DocumentNode,
   type GraphQLSchema,
+  OperationTypeNode,
+  type DirectiveNode,
+  type SelectionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { messageOf } from '../errors.ts';
@@ -16,8 +19,8 @@ import { deepFreeze } from '../support/deep-freeze.ts';
 import { costError, type CostCheck } from './cost/cost-check.ts';
 import { LocatedError } from './located-error.ts';
 import { Operation } from './operation.ts';
-import { rootConditionErrors } from './root-conditions.ts';
 import { createHash } from 'node:crypto';
+import { fragmentsOf, type Fragments } from './fragments.ts';
 
 /** A hash can't be confused with a valid text: no valid document begins with a colon. */
 function keyOf(query: string): string {
@@ -194,4 +197,46 @@ class RefusedDocuments {
   add(query: string, errors: readonly GraphQLError[]): void {
     this.#errors.set(keyOf(query), errors);
   }
+}
+
+/**
+ * An error for each @skip and @include that decides whether a subscription has its root field: the root field picks the
+ * channels, so it must not depend on a condition. (`validate` of graphql-js throws on such a document if the condition
+ * is a variable.)
+ */
+function rootConditionErrors(document: DocumentNode): GraphQLError[] {
+  const fragments = fragmentsOf(document);
+  const errors: GraphQLError[] = [];
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    if (definition.operation !== OperationTypeNode.SUBSCRIPTION) continue;
+    for (const directive of rootConditions(definition.selectionSet.selections, fragments)) {
+      errors.push(
+        new GraphQLError(
+          `Expected the root field of a subscription without conditions, got @${directive.name.value} on it. ` +
+            'Put the condition on fields below it, or send another subscription.',
+          { nodes: directive },
+        ),
+      );
+    }
+  }
+  return errors;
+}
+
+/** Conditions of all selections at the root, including those in fragments; each fragment is visited once. */
+function rootConditions(selections: readonly SelectionNode[], fragments: Fragments): DirectiveNode[] {
+  const found: DirectiveNode[] = [];
+  const visited = new Set<string>();
+  const waiting = [...selections];
+  for (let selection = waiting.pop(); selection !== undefined; selection = waiting.pop()) {
+    for (const directive of selection.directives ?? []) {
+      if (directive.name.value === 'skip' || directive.name.value === 'include') found.push(directive);
+    }
+    if (selection.kind === Kind.INLINE_FRAGMENT) waiting.push(...selection.selectionSet.selections);
+    if (selection.kind === Kind.FRAGMENT_SPREAD && !visited.has(selection.name.value)) {
+      visited.add(selection.name.value);
+      waiting.push(...(fragments[selection.name.value]?.selectionSet.selections ?? []));
+    }
+  }
+  return found;
 }

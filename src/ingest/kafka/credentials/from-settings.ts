@@ -5,11 +5,10 @@ import { issueToken } from './client-credentials.ts';
 import type { KafkaCredentials } from './credentials.ts';
 import { mskTokens } from './msk-token.ts';
 import { RenewedToken } from './renewed-token.ts';
-import { secret } from './secret.ts';
 import { expiryOf } from './expiry.ts';
 import { TokenUnavailable } from './token-unavailable.ts';
 import { createSecureContext } from 'node:tls';
-import { certificateIn, tryOut } from '../../../config/credential-files.ts';
+import { certificateIn, tryOut, secretIn } from '../../../config/credential-files.ts';
 
 const SETTING = 'KAFKA_OAUTH_TOKEN_FILE';
 
@@ -166,4 +165,17 @@ function tlsFiles(settings: TlsSettings): KafkaCredentials['tls'] {
     );
     return { ...ca, ...pair };
   };
+}
+
+/**
+ * @param value the secret, if there is no file
+ * @param setting the setting that names the file
+ * @returns a function that returns the present secret: it reads the file, and throws SluiceError BAD_SETTINGS if it can't
+ */
+function secret<Value extends string | undefined>(
+  value: Value,
+  setting: keyof Config,
+  file: string | undefined,
+): () => Value | string {
+  return file === undefined ? () => value : () => secretIn(setting, file);
 }

@@ -1,17 +1,98 @@
-import { heartbeatV4, joinGroupV9, leaveGroupV5, offsetCommitV8, syncGroupV5 } from '#@platformatic/kafka';
+import {
+  heartbeatV4,
+  joinGroupV9,
+  leaveGroupV5,
+  offsetCommitV8,
+  syncGroupV5,
+  Reader,
+  Writer,
+} from '#@platformatic/kafka';
 import type { Assignment, GroupTiming } from '../driver.ts';
 import type { CommittedPosition } from '../start-positions.ts';
-import {
-  assign,
-  decodeAssignment,
-  encodeSubscription,
-  ROUND_ROBIN,
-  subscribedTopics,
-} from './assignments.ts';
 import type { Cluster } from './cluster.ts';
 import { GroupCoordinator, topicsToCommit } from './group-coordinator.ts';
 import { CODE, KafkaError } from './kafka-error.ts';
 import { isRebalance, type CommitOf, type Membership } from './membership.ts';
+
+/** The strategy's name in kafkajs, which assigns in the same way: pods with either driver can be members of one group. */
+const ROUND_ROBIN = 'RoundRobinAssigner';
+
+const VERSION = 0;
+const NOTHING = Buffer.alloc(0);
+
+interface SubscribedMember {
+  readonly memberId: string;
+  readonly metadata: Buffer | null;
+}
+
+/** Encodes what a member says of itself when it joins. */
+function encodeSubscription(topics: readonly string[]): Buffer {
+  return Writer.create()
+    .appendInt16(VERSION)
+    .appendArray([...topics], (writer, topic) => writer.appendString(topic, false), false, false)
+    .appendBytes(NOTHING, false).buffer;
+}
+
+/** @returns the topics of all members */
+function subscribedTopics(members: readonly SubscribedMember[]): string[] {
+  return [...new Set(members.flatMap(topicsOf))];
+}
+
+/**
+ * @param members some may have a topic that others lack, while the pods of a deployment are replaced
+ * @param partitionsOf returns how many partitions the topic has
+ */
+function assign(
+  members: readonly SubscribedMember[],
+  partitionsOf: (topic: string) => number,
+): { memberId: string; assignment: Buffer }[] {
+  const topics = subscribedTopics(members).toSorted();
+  const sorted = members.map(({ memberId }) => memberId).toSorted();
+  const assigned = new Map<string, Map<string, number[]>>(sorted.map((memberId) => [memberId, new Map()]));
+  let next = 0;
+  for (const topic of topics) {
+    for (let partition = 0; partition < partitionsOf(topic); partition += 1, next += 1) {
+      const own = assigned.get(sorted[next % sorted.length] ?? '');
+      own?.set(topic, [...(own.get(topic) ?? []), partition]);
+    }
+  }
+  return [...assigned].map(([memberId, own]) => ({ memberId, assignment: encodeAssignment(own) }));
+}
+
+/** @param topics that this member subscribes to: it consumes nothing of others */
+function decodeAssignment(bytes: Buffer, topics: readonly string[]): Assignment {
+  if (bytes.length === 0) return {};
+  const reader = Reader.from(bytes);
+  reader.readInt16();
+  const all = reader.readArray(
+    () => [reader.readString(false), reader.readArray(() => reader.readInt32(), false, false)] as const,
+    false,
+    false,
+  );
+  return Object.fromEntries(all.filter(([topic]) => topics.includes(topic)));
+}
+
+function encodeAssignment(partitions: ReadonlyMap<string, readonly number[]>): Buffer {
+  return Writer.create()
+    .appendInt16(VERSION)
+    .appendArray(
+      [...partitions],
+      (writer, [topic, own]) =>
+        writer
+          .appendString(topic, false)
+          .appendArray([...own], (inner, partition) => inner.appendInt32(partition), false, false),
+      false,
+      false,
+    )
+    .appendBytes(NOTHING, false).buffer;
+}
+
+function topicsOf({ metadata }: SubscribedMember): string[] {
+  if (metadata === null) return [];
+  const reader = Reader.from(metadata);
+  reader.readInt16();
+  return reader.readArray(() => reader.readString(false), false, false);
+}
 
 export interface MembershipOptions {
   readonly cluster: Cluster;
