@@ -60,7 +60,7 @@ const AFTER_MOVE_MS = 3_000;
 
 function isHarmless(fault: Fault, plan: Plan): boolean {
   // Started anew, the server looks like another one, and without counts a pod can't see that it does not listen there yet.
-  if (fault.kind === 'redis-crash') return fault.keepsData && (plan.countsSubscribers || !fault.silent);
+  if (fault.kind === 'redis-crash') return fault.keepsData && plan.countsSubscribers;
   // The script may make a channel's list, and its reply be lost, which tells the pod since when the list is complete.
   if (fault.kind === 'blocked-link') return !asksWithin(fault.atMs, fault.atMs + fault.forMs, plan);
   if (fault.kind === 'slot-moves') return fault.forMs < LONG_MS && isUndisturbed(fault, fault.forMs, plan);
