@@ -1,5 +1,15 @@
 import { connect, type Socket } from 'node:net';
-import { CLOSE, CLOSE_FRAME, frameAt, PING, pongFrame, TEXT, textFrame } from './websocket-frames.ts';
+import { constants, inflateRawSync } from 'node:zlib';
+import {
+  CLOSE,
+  CLOSE_FRAME,
+  COMPRESSED,
+  frameAt,
+  PING,
+  pongFrame,
+  TEXT,
+  textFrame,
+} from './websocket-frames.ts';
 
 const HANDSHAKE = [
   'GET /graphql HTTP/1.1',
@@ -10,6 +20,8 @@ const HANDSHAKE = [
   'Sec-WebSocket-Key: c2x1aWNlIGxvYWQgdGVzdA==',
   'Sec-WebSocket-Protocol: ',
 ].join('\r\n');
+
+const OFFER = 'Sec-WebSocket-Extensions: permessage-deflate\r\n';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
@@ -38,12 +50,16 @@ export class RawClient {
   #rest: Buffer | undefined;
   #code: string | undefined;
 
-  /** @param localAddress ports are counted for each pair of addresses: thousands of clients need several addresses */
+  /**
+   * @param localAddress ports are counted for each pair of addresses: thousands of clients need several addresses
+   * @param offers whether the server may compress results. Reading them costs the process much more
+   */
   constructor(
     endpoint: { host: string; port: number },
     localAddress: string,
     receiver: Receiver,
     protocol = 'graphql-transport-ws',
+    offers = false,
   ) {
     this.#receiver = receiver;
     this.#socket = connect({
@@ -52,7 +68,7 @@ export class RawClient {
       noDelay: true,
       onread: { buffer: SHARED, callback: (length) => this.#read(length) },
     });
-    this.#socket.write(`${HANDSHAKE}${protocol}\r\n\r\n`);
+    this.#socket.write(`${HANDSHAKE}${protocol}\r\n${offers ? OFFER : ''}\r\n`);
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => {
       receiver.ended(this.#code ?? (this.#acknowledged ? 'terminated' : 'refused'));
@@ -119,6 +135,9 @@ export class RawClient {
     if (opcode === TEXT) {
       if (this.#acknowledged) this.#receiver.text(bytes, start, end);
       else this.#acknowledge(bytes.toString('utf8', start, end));
+    } else if (opcode === COMPRESSED) {
+      const text = inflateRawSync(bytes.subarray(start, end), { finishFlush: constants.Z_SYNC_FLUSH });
+      this.#frame(TEXT, text, 0, text.length);
     } else if (opcode === PING) {
       this.#socket.write(pongFrame(bytes.subarray(start, end)));
     } else if (opcode === CLOSE) {

@@ -2,7 +2,12 @@ import { RawClient, type Receiver } from './raw-client.ts';
 import { StreamClient } from './stream-client.ts';
 
 /** The protocol of a subscription. */
-export type Transport = 'graphql-transport-ws' | 'graphql-ws' | 'server-sent events' | 'multipart';
+export type Transport =
+  | 'graphql-transport-ws'
+  | 'graphql-transport-ws, compressed'
+  | 'graphql-ws'
+  | 'server-sent events'
+  | 'multipart';
 
 /** A result, with the id of its subscription on a transport that has ids. */
 export interface Received<Payload> {
@@ -37,7 +42,7 @@ interface Messages {
   read(text: string): Received<unknown> | undefined;
 }
 
-function overWebSocket(protocol: string, begin: string, result: string): Messages {
+function overWebSocket(protocol: string, begin: string, result: string, offers = false): Messages {
   return {
     connect: (endpoint, localAddress, subscribed, id, payload) => {
       const client = new RawClient(
@@ -52,6 +57,7 @@ function overWebSocket(protocol: string, begin: string, result: string): Message
           ended: (ending) => subscribed.ended(ending),
         },
         protocol,
+        offers,
       );
       return client;
     },
@@ -75,6 +81,7 @@ const PART = /\r\n\r\n(\{"payload":.*\})\r\n--graphql$/;
 
 const MESSAGES: Readonly<Record<Transport, Messages>> = {
   'graphql-transport-ws': overWebSocket('graphql-transport-ws', 'subscribe', 'next'),
+  'graphql-transport-ws, compressed': overWebSocket('graphql-transport-ws', 'subscribe', 'next', true),
   'graphql-ws': overWebSocket('graphql-ws', 'start', 'data'),
   'server-sent events': overStream('text/event-stream', (text) => {
     const [, json] = DATA.exec(text) ?? [];

@@ -1,6 +1,8 @@
 /** WebSocket frames (RFC 6455, 5.2) on the client's side: unmasked from the server, masked to the server. */
 
 export const TEXT = 0x81;
+/** Text that the server has compressed (RFC 7692). */
+export const COMPRESSED = 0xc1;
 export const CLOSE = 0x88;
 export const PING = 0x89;
 const PONG = 0x8a;

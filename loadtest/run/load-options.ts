@@ -59,6 +59,8 @@ export const LONGEST_SECONDS = 600;
 
 export const readSockets = (text: string): number => wholeNumber('sockets', text, 1, MOST_SOCKETS);
 
+export const readPayload = (text: string): number => wholeNumber('payload', text, 120, 60_000);
+
 /** @throws UsageError that says what was expected and what came */
 export function readLoad(values: Values<ReturnType<typeof loadOptions>>): Load {
   const integer = (option: keyof typeof values, least: number, most: number): number =>
@@ -70,7 +72,7 @@ export function readLoad(values: Values<ReturnType<typeof loadOptions>>): Load {
     channels: integer('channels', 0, sockets),
     ids: choice('ids', values.ids, ['same', 'unique']),
     variables: choice('variables', values.variables, ['same', 'unique']),
-    payloadBytes: integer('payload', 120, 60_000),
+    payloadBytes: readPayload(values.payload),
     singles: integer('singles', 0, 100_000),
     floodSeconds: integer('duration', 0, LONGEST_SECONDS),
     window: integer('window', 1, 100_000),

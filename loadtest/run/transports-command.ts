@@ -3,7 +3,7 @@ import { FIGURES } from '../report/figures.ts';
 import type { Load, Run } from '../report/report.ts';
 import { tableText } from '../report/text-table.ts';
 import { TRANSPORTS } from '../targets/transports.ts';
-import { readSockets, socketsOption, STANDARD_LOAD } from './load-options.ts';
+import { readPayload, readSockets, socketsOption, STANDARD_LOAD } from './load-options.ts';
 import { interruption, measureEach } from './measure.ts';
 
 const SHORT: Load = { ...STANDARD_LOAD, singles: 40, floodSeconds: 5 };
@@ -20,9 +20,12 @@ const cell = (run: Run, { of }: (typeof SHOWN)[number]): string => of(run)?.toPr
 export const command = defineCommand({
   summary: 'what a delivery and a connection cost over each transport, of Sluice and of what else serves it',
   needsServices: true,
-  options: { sockets: socketsOption('1000') },
-  prepare({ values: { sockets } }) {
-    const load = { ...SHORT, sockets: readSockets(sockets) };
+  options: {
+    sockets: socketsOption('1000'),
+    payload: { type: 'string', default: String(SHORT.payloadBytes), help: 'bytes of a result as JSON' },
+  },
+  prepare({ values: { sockets, payload } }) {
+    const load = { ...SHORT, sockets: readSockets(sockets), payloadBytes: readPayload(payload) };
     return async () => {
       const signal = interruption();
       const rows: string[][] = [];

@@ -15,9 +15,21 @@ const stockWith = (name: string, program: string): Target => ({
   environment: stockEnvironment,
 });
 
+/** The least bytes of a result that is compressed: for Sluice, and for ws. */
+const COMPRESSING = { COMPRESSION_MIN_BYTES: '128', DEFLATE_THRESHOLD: '128' };
+
 /** Each transport of Sluice, with the servers to compare. Multipart has no other server that works by itself. */
 export const TRANSPORTS: readonly { readonly transport: Transport; readonly targets: readonly Target[] }[] = [
   { transport: 'graphql-transport-ws', targets: [sluice, { ...stock, name: 'graphql-ws' }] },
+  {
+    transport: 'graphql-transport-ws, compressed',
+    targets: [sluice, { ...stock, name: 'graphql-ws' }].map((target) =>
+      over('graphql-transport-ws, compressed', {
+        ...target,
+        environment: (wiring) => ({ ...target.environment(wiring), ...COMPRESSING }),
+      }),
+    ),
+  },
   {
     transport: 'graphql-ws',
     targets: [sluice, stockWith('subscriptions-transport-ws', 'stock-legacy-main.js')].map((target) =>

@@ -132,6 +132,7 @@ export async function createPublicSide(
     messages: bytes.messages,
     bufferBytes: config.SOCKET_BUFFER_BYTES,
     initTimeoutMs: config.INIT_TIMEOUT_MS,
+    compressionMinBytes: config.COMPRESSION_MIN_BYTES,
   });
   const relocation = new Relocation({
     settings: config,

@@ -51,7 +51,11 @@ export function bindingsOf(
       const { name } = field;
       const delivery = syntax && deliveryOf(syntax);
       const terms = termsOf(condition, rules, field.args, delivery && syntax);
-      return [name, { field: name, topic, ...keyed, filter, access, shares, replay, delivery, terms }];
+      const compresses = syntax?.compresses;
+      return [
+        name,
+        { field: name, topic, ...keyed, filter, access, shares, replay, delivery, compresses, terms },
+      ];
     }),
   );
 }
@@ -116,7 +120,11 @@ function typeAt(
 }
 
 /** @param syntax checked */
-export function deliveryOf({ conflateBy, throttleMs, onSlow }: DeliverySyntax): Delivery | undefined {
+export function deliveryOf({
+  conflateBy,
+  throttleMs,
+  onSlow,
+}: Omit<DeliverySyntax, 'compresses'>): Delivery | undefined {
   if (throttleMs === 0 && onSlow === 'DISCONNECT') return undefined;
   const path = conflateBy?.split('.');
   return {

@@ -97,6 +97,8 @@ export interface Binding {
   readonly replay?: number;
   /** Absent if no event may be left out. */
   readonly delivery?: Delivery | undefined;
+  /** False with `compress: NEVER`: its results are sent as they are. Absent: true. */
+  readonly compresses?: boolean | undefined;
   /** Texts by which a reload compares the field with the same field of the next graph. */
   readonly terms?: Terms;
 }

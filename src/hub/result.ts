@@ -19,6 +19,9 @@ interface EventExtensions {
   readonly gap?: { readonly skipped: number };
 }
 
+/** Stands for a result that is sent as it is. */
+const AS_IT_IS = Buffer.alloc(0);
+
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
@@ -32,6 +35,7 @@ export class SerializedResult {
   /** The result that this one copies; the copy also knows what it supersedes. */
   #shared: SerializedResult | undefined;
   #withCursor: SerializedResult | undefined;
+  #compressed: Buffer | undefined;
   /** Copies that report left-out events, by the number of these; negative if with cursor. */
   #telling: Map<number, SerializedResult> | undefined;
 
@@ -81,6 +85,7 @@ export class SerializedResult {
   standingFor(leftOut: LeftOut): SerializedResult {
     const copy = new SerializedResult({}, this.#position, this.key);
     copy.#json = this.#json;
+    copy.#compressed = this.#compressed;
     copy.#hasExtensions = this.#hasExtensions;
     copy.#leftOut = leftOut;
     copy.#shared = this;
@@ -105,6 +110,22 @@ export class SerializedResult {
     return this.#json;
   }
 
+  /** The result must be sent as it is: it holds secrets beside text that others may choose. */
+  neverCompress(): void {
+    this.#compressed = AS_IT_IS;
+  }
+
+  /**
+   * What a wire makes of the JSON, once for all of its clients.
+   *
+   * @param compress returns undefined if nothing is gained
+   * @returns undefined for a result that is sent as it is
+   */
+  compressed(compress: (json: Buffer) => Buffer | undefined): Buffer | undefined {
+    this.#compressed ??= compress(this.#json) ?? AS_IT_IS;
+    return this.#compressed === AS_IT_IS ? undefined : this.#compressed;
+  }
+
   /**
    * Gives the result its own memory. Call it when the result may have to wait for a slow socket: Node.js takes small
    * buffers from slabs of 8 KiB, so one waiting result would keep some forty others in memory that have been sent.
@@ -119,6 +140,7 @@ export class SerializedResult {
 
   #extended(extensions: EventExtensions): SerializedResult {
     const copy = new SerializedResult({}, this.#position);
+    if (this.#compressed === AS_IT_IS) copy.neverCompress();
     if (this.#hasExtensions) {
       const result = JSON.parse(this.#json.toString()) as ExecutionResult;
       const all = { ...result.extensions, ...extensions };

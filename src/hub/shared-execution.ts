@@ -208,6 +208,7 @@ export class SharedExecution {
     const { runner, keyOf, plan } = this.#parts;
     const position = plan.hasHistory ? this.#message.h : undefined;
     const serialized = new SerializedResult(result, position, keyOf?.(this.#message.event), runner);
+    if (!plan.compresses) serialized.neverCompress();
     // An execution that failed, or was aborted because its subscribers left, may succeed for the next.
     if (this.#isRecorded && result.errors === undefined) {
       const { replayed } = this.#parts;

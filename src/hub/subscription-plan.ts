@@ -32,6 +32,8 @@ export interface SubscriptionPlan {
   readonly replay: number;
   /** Absent if no event may be left out. */
   readonly delivery?: Delivery | undefined;
+  /** Whether results may be compressed. */
+  readonly compresses: boolean;
 }
 
 export interface PlanServices {
@@ -59,7 +61,7 @@ export function planSubscription(
     const channels = channelsOf(binding, root.args, channelPrefix, maxChannels);
     const access = binding.access?.(root.args);
     const filter = bothFilters(binding.filter?.(root.args), access?.filter);
-    const { topic, field, shares, replay = 0, delivery } = binding;
+    const { topic, field, shares, replay = 0, delivery, compresses = true } = binding;
     return {
       operation,
       key,
@@ -73,6 +75,7 @@ export function planSubscription(
       shares,
       replay,
       delivery,
+      compresses,
     };
   } catch (error) {
     return [error instanceof GraphQLError ? error : new GraphQLError(messageOf(error))];

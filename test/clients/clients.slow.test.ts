@@ -29,7 +29,8 @@ const INVALID = 'subscription Said($room: ID!) { said(room: $room) { nothing } }
 
 const EVENTS = 5;
 
-const textOf = (n: number): string => `${n}: Grüße, 日本語, 🎉 "\\\n\u2028`;
+/** The first event is not compressed, the others are, where the client offers it. */
+const textOf = (n: number): string => `${n}: Grüße, 日本語, 🎉 "\\\n\u2028${' quiet street'.repeat(n * 20)}`;
 
 const nameOf = ({ client, version, transport }: Row): string => `${client} ${version} by ${transport}`;
 
@@ -76,7 +77,7 @@ const startPod = (t: TestContext, origins: readonly string[]): Promise<GatewayPr
   startGraph(
     t,
     { 'schema.graphql': SCHEMA, 'graph.js': GRAPH },
-    { AUTH_SECRET: SECRET, ORIGINS: origins.join(','), DRAIN_SECONDS: '1' },
+    { AUTH_SECRET: SECRET, ORIGINS: origins.join(','), DRAIN_SECONDS: '1', COMPRESSION_MIN_BYTES: '200' },
   );
 
 /** What a client does at a pod, one after the other. */

@@ -151,6 +151,7 @@ export class Pod {
       maxPayloadBytes: 1_000,
       messages: ownBytes(1_000_000),
       bufferBytes: 1_000_000,
+      compressionMinBytes: 0,
       initTimeoutMs: 0,
     });
   }

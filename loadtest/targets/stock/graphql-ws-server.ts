@@ -14,7 +14,9 @@ export function listenWith(
   options: (schema: GraphQLSchema) => ServerOptions<Record<string, unknown>, Extra>,
 ): Recipe['listen'] {
   return async (schema, port) => {
-    const webSockets = new WebSocketServer({ host: '127.0.0.1', port, path: '/graphql' });
+    const { DEFLATE_THRESHOLD: threshold } = process.env;
+    const perMessageDeflate = threshold !== undefined && { threshold: Number(threshold) };
+    const webSockets = new WebSocketServer({ host: '127.0.0.1', port, path: '/graphql', perMessageDeflate });
     const server = useServer(options(schema), webSockets);
     await once(webSockets, 'listening');
     return {

@@ -178,6 +178,10 @@ export const LIMITS_SETTINGS = {
     default: 1_048_576,
     help: 'Bytes that may wait for one slow socket before it is closed with 1013.',
   }),
+  COMPRESSION_MIN_BYTES: integer(0, 1_048_576, {
+    default: 0,
+    help: 'Results of at least so many bytes are compressed for WebSocket clients that offer `permessage-deflate`, [once for all subscribers](../guides/compression.md); 0: none.',
+  }),
   INIT_TIMEOUT_MS: integer(1, 600_000, {
     default: 3_000,
     help: 'Time that a client has to send `connection_init` before its connection is closed with 4408.',

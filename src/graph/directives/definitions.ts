@@ -63,6 +63,8 @@ const AUTHORS_SDL = /* GraphQL */ `
     conflateBy: String
     "At most one event of each value is delivered in so many milliseconds: the latest."
     throttleMs: Int
+    "Whether results may be compressed, for clients that offer it."
+    compress: Compression = AUTO
   ) on FIELD_DEFINITION
 
   """
@@ -107,6 +109,13 @@ const AUTHORS_SDL = /* GraphQL */ `
     DROP_OLDEST
     "The latest of each value of conflateBy is kept."
     CONFLATE
+  }
+
+  enum Compression {
+    "As COMPRESSION_MIN_BYTES says."
+    AUTO
+    "Results hold secrets beside text that others may choose."
+    NEVER
   }
 
   enum EventKeys {

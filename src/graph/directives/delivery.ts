@@ -8,6 +8,8 @@ export interface DeliverySyntax {
   /** 0: each event is delivered at once. */
   readonly throttleMs: number;
   readonly onSlow: SlowPolicy;
+  /** Whether results may be compressed. */
+  readonly compresses: boolean;
 }
 
 /** Ten minutes: a client that may wait longer can query instead. */
@@ -48,5 +50,5 @@ export function readDelivery(
       'Say for how long the latest event of each key is waited for: throttleMs: 250.',
     );
   }
-  return { conflateBy, throttleMs: throttleMs ?? 0, onSlow };
+  return { conflateBy, throttleMs: throttleMs ?? 0, onSlow, compresses: values['compress'] !== 'NEVER' };
 }

@@ -13,7 +13,7 @@ export interface QueuedFrames {
    * Called when frames are about to be written.
    *
    * @param next index of the first message that is not written
-   * @param bytes length of their frames
+   * @param bytes that the others counted: see `heldBytes`
    */
   written(next: number, bytes: number): void;
 }
@@ -101,9 +101,9 @@ export class FrameBatchCache {
   /** Writes the next frames of a queue: as many as make up one write, at least one. */
   write(queued: QueuedFrames, sink: BatchSink): void {
     const from = queued.next;
-    const { to, length } = extent(queued, from);
+    const { to, length, held } = extent(queued, from);
     const first = queued.messages[from] as SerializedResult;
-    queued.written(to, length);
+    queued.written(to, held);
     if (!this.#seen.has(first) && length <= SCRATCH_BYTES) {
       if (this.#seen.size === MAX_BATCHES) this.#seen.clear();
       this.#seen.add(first);
@@ -157,15 +157,16 @@ export class FrameBatchCache {
 }
 
 /** How far one write goes: up to the next text, or to MAX_BATCH_BYTES. */
-function extent({ format, messages, ids }: QueuedFrames, from: number): { to: number; length: number } {
-  let length = 0;
-  let to = from;
+function extent({ format, messages, ids }: QueuedFrames, from: number) {
+  let [to, length, held] = [from, 0, 0];
   for (; to < messages.length; to += 1) {
     const result = messages[to];
     if (result === undefined || typeof result === 'string') break;
-    const more = format.length(result, ids[to]?.length ?? 0);
+    const idLength = ids[to]?.length ?? 0;
+    const more = format.length(result, idLength);
     if (to > from && length + more > MAX_BATCH_BYTES) break;
     length += more;
+    held += format.held === undefined ? more : format.held(result, idLength);
   }
-  return { to, length };
+  return { to, length, held };
 }

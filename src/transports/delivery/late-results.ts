@@ -1,6 +1,6 @@
 import type { SlowPolicy } from '../../graph/graph.ts';
 import type { SerializedResult } from '../../hub/result.ts';
-import type { FrameFormat } from './frame-format.ts';
+import { heldBytes, type FrameFormat } from './frame-format.ts';
 
 /** A subscription: some of its results may be left out while its socket is slow. */
 export interface LateReceiver {
@@ -39,7 +39,7 @@ class LateResults {
     const key = onSlow === 'CONFLATE' && result.key !== undefined ? result.key : Symbol();
     const superseded = this.#waiting.get(key);
     if (superseded !== undefined) this.#remove(key, superseded);
-    const bytes = this.#format.length(result, id.length) + (result.key?.length ?? 0);
+    const bytes = heldBytes(this.#format, result, id.length) + (result.key?.length ?? 0);
     const leftOut =
       result.leftOutFor(this.#receiver) + (superseded === undefined ? 0 : superseded.leftOut + 1);
     this.#put(key, { result: result.shared, bytes, leftOut });

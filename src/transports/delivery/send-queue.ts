@@ -1,4 +1,4 @@
-import type { FrameFormat } from './frame-format.ts';
+import { heldBytes, type FrameFormat } from './frame-format.ts';
 import type { SerializedResult } from '../../hub/result.ts';
 import { LateQueue, type LateReceiver } from './late-results.ts';
 import { MAX_BATCH_BYTES, type FrameBatchCache } from './frame-batch.ts';
@@ -131,7 +131,7 @@ export class SendQueue {
     result.shared.keep();
     if (!this.#draining && this.#queue === undefined && this.#late === undefined) this.#services.enlist(this);
     this.#late ??= new LateQueue(this.#sink.format);
-    this.#trackLarge(this.#sink.format.length(result, receiver.id.length));
+    this.#trackLarge(heldBytes(this.#sink.format, result, receiver.id.length));
     const superseded = this.#late.add(receiver, result);
     if (superseded !== undefined) this.#services.leftOut(superseded, receiver);
     if (receiver.onSlow === 'DROP_OLDEST') {
@@ -217,7 +217,7 @@ export class SendQueue {
     while (queue === undefined || queue.bytes < MAX_BATCH_BYTES) {
       const next = this.#late?.take();
       if (next === undefined) break;
-      const bytes = this.#sink.format.length(next.result, next.id.length);
+      const bytes = heldBytes(this.#sink.format, next.result, next.id.length);
       if (queue === undefined) queue = new PendingFrames(this.#sink.format, next.result, next.id, bytes);
       else queue.add(next.result, next.id, bytes);
     }
@@ -227,7 +227,7 @@ export class SendQueue {
 
   #put(result: SerializedResult, id: string): PendingFrames {
     const { format } = this.#sink;
-    const bytes = format.length(result, id.length);
+    const bytes = heldBytes(format, result, id.length);
     this.#trackLarge(bytes);
     if (this.#queue === undefined) {
       this.#queue = new PendingFrames(format, result, id, bytes);
@@ -259,7 +259,7 @@ export class SendQueue {
       this.#sink.send(message);
     } else if (message !== undefined && message.json.length > MAX_BATCH_BYTES) {
       const id = queue.ids[next] ?? '';
-      queue.written(next + 1, queue.format.length(message, id.length));
+      queue.written(next + 1, heldBytes(queue.format, message, id.length));
       this.#sink.writePieces(queue.format.pieces(message, id));
     } else {
       this.#services.frameBatches.write(queue, this.#sink);

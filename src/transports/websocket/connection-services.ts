@@ -8,6 +8,7 @@ import type { ClientConnection } from '../connections/client-connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { Subscriptions } from '../connections/subscriptions.ts';
 import type { Flusher } from '../delivery/flusher.ts';
+import type { FrameFormat } from '../delivery/frame-format.ts';
 import type { MessageRate } from './message-rate.ts';
 import type { UnfinishedMessages } from './unfinished-messages.ts';
 
@@ -28,4 +29,6 @@ export interface ConnectionServices<Owner extends ClientConnection> {
   /** By when a client must have sent `connection_init`. */
   readonly initDeadlines: Deadlines<Owner>;
   readonly subscriptions: Subscriptions;
+  /** Formats for clients that offer compression, by the ones for those that do not; none: nothing is compressed. */
+  readonly compressed: ReadonlyMap<FrameFormat, FrameFormat>;
 }

@@ -72,7 +72,8 @@ export class Connection
     this.#request = request;
     this.commonShare = address;
     this.#subprotocol = subprotocolOf(webSocket.protocol);
-    this.#socket = new RawSocket(webSocket, stream, this.#subprotocol.format);
+    const { format } = this.#subprotocol;
+    this.#socket = new RawSocket(webSocket, stream, format, services.compressed.get(format));
     this.#services = services;
     this.openOperations = new OpenOperations(this, connections.pod);
     this.sendQueue = new SendQueue(this.#socket, this, services.flusher, services.bufferBytes);
@@ -250,7 +251,7 @@ export class Connection
   }
 
   receive(data: RawData, isBinary: boolean): void {
-    if (!this.#socket.takesFrame()) return;
+    if (!this.#socket.takesMessage()) return;
     this.#services.rate.message(this, () => this.#handleMessage(data, isBinary));
   }
 

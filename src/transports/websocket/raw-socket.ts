@@ -11,7 +11,17 @@ interface Internals {
   readonly _socket?: unknown;
   readonly _sender?: Sender;
   readonly _receiver?: Receiver | null;
+  readonly _extensions?: { readonly 'permessage-deflate'?: PerMessageDeflate };
 }
+
+/** ws's extension. What it needs to read a compressed message it keeps for the next one, unless it is cleaned up. */
+interface PerMessageDeflate {
+  readonly params: { readonly server_max_window_bits?: number } | null;
+  cleanup(): void;
+}
+
+/** Results are compressed with the largest window, of 32 KiB, before it is known who reads them. */
+const WINDOW_BITS = 15;
 
 /** ws's Sender. Its state is 0 while everything that it got has gone to the stream. */
 interface Sender {
@@ -42,15 +52,19 @@ export class RawSocket extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
   readonly webSocket: WebSocket;
   readonly #sender: Sender | undefined;
+  readonly #deflate: PerMessageDeflate | undefined;
   /** Frames that came while the socket was being closed. */
   #dropped = 0;
 
-  constructor(webSocket: WebSocket, stream: Duplex, format: FrameFormat) {
+  /** @param compressed the format where the client has offered compression; undefined: it is the same */
+  constructor(webSocket: WebSocket, stream: Duplex, format: FrameFormat, compressed = format) {
     super(stream);
-    this.format = format;
     this.webSocket = webSocket;
-    const { _socket, _sender } = webSocket as Internals;
+    const { _socket, _sender, _extensions } = webSocket as Internals;
     if (_socket === stream) this.#sender = _sender;
+    const deflate = (this.#deflate = _extensions?.['permessage-deflate']);
+    const { server_max_window_bits: windowBits = WINDOW_BITS } = deflate?.params ?? {};
+    this.format = deflate !== undefined && windowBits === WINDOW_BITS ? compressed : format;
   }
 
   get open(): boolean {
@@ -80,6 +94,13 @@ export class RawSocket extends DirectStream implements FrameSink {
     if (this.#dropped === MAX_DROPPED) terminateLater(this.webSocket);
     if (this.#dropped >= MAX_DROPPED) this.#stopReading();
     return false;
+  }
+
+  /** Call this for each message, while ws hands it over. */
+  takesMessage(): boolean {
+    // Otherwise each socket would keep some 40 KB.
+    this.#deflate?.cleanup();
+    return this.takesFrame();
   }
 
   #stopReading(): void {

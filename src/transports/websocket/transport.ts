@@ -12,6 +12,7 @@ import { DISCONNECTS } from '../connections/disconnect.ts';
 import type { Flusher } from '../delivery/flusher.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionServices } from './connection-services.ts';
+import { compressedFormats } from './frame.ts';
 import { GatewayWebSocket, listenTo } from './listen-to.ts';
 import type { MessageRate } from './message-rate.ts';
 import { Operations, type OperationOptions } from './operations.ts';
@@ -31,6 +32,8 @@ interface WebSocketOptions extends OperationOptions {
   readonly messages: ByteSource;
   readonly bufferBytes: number;
   readonly initTimeoutMs: number;
+  /** Results of at least so many bytes are compressed for clients that offer it; 0: none. */
+  readonly compressionMinBytes: number;
 }
 
 /** Most frames of one message. GraphQL clients send one; each frame takes memory even if it has only one byte. */
@@ -39,12 +42,20 @@ const MAX_FRAGMENTS = 256;
 /** Least average bytes of a message's packets: each waiting packet takes memory even if it has few bytes. */
 const LEAST_CHUNK_BYTES = 64;
 
+/** An offer of permessage-deflate that ws can take. It would refuse the connection for any other one. */
+const OFFER =
+  /^permessage-deflate(\s*;\s*((client|server)_no_context_takeover|client_max_window_bits(="?(8|9|1[0-5])"?)?|server_max_window_bits="?(8|9|1[0-5])"?))*$/;
+
+/** ws's part of it: reading compressed messages. It compresses none itself, since that would take it several turns. */
+const COMPRESSION = { serverNoContextTakeover: true, clientNoContextTakeover: true, threshold: Infinity };
+
 /** graphql-transport-ws over `ws`. graphql-ws handles the protocol; results of subscriptions bypass it. */
 export class WebSocketTransport {
   readonly #webSockets: WebSocketServer;
   readonly #services: ConnectionServices<Connection>;
 
   constructor(options: WebSocketOptions) {
+    const { compressionMinBytes } = options;
     this.#webSockets = new WebSocketServer({
       noServer: true,
       WebSocket: GatewayWebSocket,
@@ -54,7 +65,7 @@ export class WebSocketTransport {
       maxPayload: options.maxPayloadBytes,
       maxFragments: MAX_FRAGMENTS,
       maxBufferedChunks: Math.ceil(options.maxPayloadBytes / LEAST_CHUNK_BYTES),
-      perMessageDeflate: false,
+      perMessageDeflate: compressionMinBytes > 0 && COMPRESSION,
     });
     const { connections, subscriptions, flusher, metrics, log, bufferBytes, rate, initTimeoutMs } = options;
     const operations = new Operations(options);
@@ -90,6 +101,7 @@ export class WebSocketTransport {
       connections,
       initDeadlines: new Deadlines(initTimeoutMs, (connection) => connection.end(DISCONNECTS.noInit)),
       subscriptions,
+      compressed: compressionMinBytes > 0 ? compressedFormats(compressionMinBytes) : new Map(),
     };
   }
 
@@ -99,6 +111,11 @@ export class WebSocketTransport {
    * @param address of the client; undefined if it is not known
    */
   accept(request: IncomingMessage, stream: Duplex, head: Buffer, address?: ClientAddress): void {
+    const { headers } = request;
+    const offers = headers['sec-websocket-extensions']?.split(',').map((one) => one.trim()) ?? [];
+    const taken = offers.filter((offer) => OFFER.test(offer));
+    if (taken.length > 0) headers['sec-websocket-extensions'] = taken.join();
+    else delete headers['sec-websocket-extensions'];
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) => {
       const connection = new Connection(webSocket, stream, headOf(request), this.#services, address);
       listenTo(webSocket, stream, connection);

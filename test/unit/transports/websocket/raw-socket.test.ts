@@ -14,7 +14,10 @@ import { range } from '../../../helpers/numbers.ts';
 import { RawSocket } from '../../../../src/transports/websocket/raw-socket.ts';
 
 /** Both ends of one WebSocket over loopback. */
-async function pair(t: TestContext, perMessageDeflate: boolean | { threshold: number } = false) {
+async function pair(
+  t: TestContext,
+  perMessageDeflate: WebSocketServer['options']['perMessageDeflate'] = false,
+) {
   const webSockets = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate });
   const http = createServer().listen(0, '127.0.0.1');
   t.after(() => http.close());
@@ -87,6 +90,28 @@ test('this version of ws tells what has come of a message of which the rest has 
     await read;
     assert.equal(server.unfinishedBytes, holds);
   }
+});
+
+test('this version of ws keeps nothing of a compressed message once it is taken', async (t) => {
+  const { server, client } = await pair(t, { clientNoContextTakeover: true, threshold: 0 });
+  const { _extensions: extensions } = server.webSocket as unknown as {
+    _extensions: { readonly 'permessage-deflate': { readonly _inflate: unknown } };
+  };
+  const holds = (): boolean => {
+    const { _inflate: inflate } = extensions['permessage-deflate'];
+    return inflate !== null;
+  };
+  const kept: boolean[] = [];
+  for (const text of ['one', 'two']) {
+    const message = once(server.webSocket, 'message');
+    client.send(text.repeat(1_000));
+    const [data] = (await message) as [Buffer];
+    assert.equal(data.toString(), text.repeat(1_000));
+    kept.push(holds());
+    server.takesMessage();
+    kept.push(holds());
+  }
+  assert.deepEqual(kept, [true, false, true, false]);
 });
 
 test('on a stream of another class, as TLS has, frames are written to the stream', async (t) => {
