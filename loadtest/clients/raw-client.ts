@@ -21,7 +21,7 @@ const HANDSHAKE = [
   'Sec-WebSocket-Protocol: ',
 ].join('\r\n');
 
-const OFFER = 'Sec-WebSocket-Extensions: permessage-deflate\r\n';
+const OFFER = 'Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover\r\n';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 

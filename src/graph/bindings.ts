@@ -50,8 +50,9 @@ export function bindingsOf(
       const access = rules.length === 0 ? undefined : subscriptionAccess(rules, `Subscription.${field.name}`);
       const { name } = field;
       const delivery = syntax && deliveryOf(syntax);
-      const terms = termsOf(condition, rules, field.args, delivery && syntax);
-      const compresses = syntax?.compresses;
+      // Whether results are compressed may change while subscriptions go on.
+      const { compresses, ...rest } = syntax ?? {};
+      const terms = termsOf(condition, rules, field.args, delivery && rest);
       return [
         name,
         { field: name, topic, ...keyed, filter, access, shares, replay, delivery, compresses, terms },

@@ -19,9 +19,6 @@ interface EventExtensions {
   readonly gap?: { readonly skipped: number };
 }
 
-/** Stands for a result that is sent as it is. */
-const AS_IT_IS = Buffer.alloc(0);
-
 /** One event's result for all subscribers that share it, serialised once. */
 export class SerializedResult {
   #json: Buffer;
@@ -35,7 +32,9 @@ export class SerializedResult {
   /** The result that this one copies; the copy also knows what it supersedes. */
   #shared: SerializedResult | undefined;
   #withCursor: SerializedResult | undefined;
-  #compressed: Buffer | undefined;
+  /** Null: nothing is gained. Undefined: not tried. */
+  #compressed: Buffer | null | undefined;
+  #isCompressible = true;
   /** Copies that report left-out events, by the number of these; negative if with cursor. */
   #telling: Map<number, SerializedResult> | undefined;
 
@@ -66,7 +65,12 @@ export class SerializedResult {
   telling(skipped: number, withCursor: boolean, isShared = true): SerializedResult {
     if (skipped === 0) return withCursor ? this.shared.withCursor : this.shared;
     const extensions = { ...(withCursor && { cursor: this.cursor }), gap: { skipped } };
-    if (!isShared) return this.#extended(extensions);
+    if (!isShared) {
+      const own = this.#extended(extensions);
+      // Many slow sockets may catch up at once.
+      own.neverCompress();
+      return own;
+    }
     const key = withCursor ? -skipped : skipped;
     this.#telling ??= new Map();
     const known = this.#telling.get(key);
@@ -86,6 +90,7 @@ export class SerializedResult {
     const copy = new SerializedResult({}, this.#position, this.key);
     copy.#json = this.#json;
     copy.#compressed = this.#compressed;
+    copy.#isCompressible = this.#isCompressible;
     copy.#hasExtensions = this.#hasExtensions;
     copy.#leftOut = leftOut;
     copy.#shared = this;
@@ -112,7 +117,7 @@ export class SerializedResult {
 
   /** The result must be sent as it is: it holds secrets beside text that others may choose. */
   neverCompress(): void {
-    this.#compressed = AS_IT_IS;
+    this.#isCompressible = false;
   }
 
   /**
@@ -122,8 +127,9 @@ export class SerializedResult {
    * @returns undefined for a result that is sent as it is
    */
   compressed(compress: (json: Buffer) => Buffer | undefined): Buffer | undefined {
-    this.#compressed ??= compress(this.#json) ?? AS_IT_IS;
-    return this.#compressed === AS_IT_IS ? undefined : this.#compressed;
+    if (!this.#isCompressible) return undefined;
+    if (this.#compressed === undefined) this.#compressed = compress(this.#json) ?? null;
+    return this.#compressed ?? undefined;
   }
 
   /**
@@ -140,7 +146,7 @@ export class SerializedResult {
 
   #extended(extensions: EventExtensions): SerializedResult {
     const copy = new SerializedResult({}, this.#position);
-    if (this.#compressed === AS_IT_IS) copy.neverCompress();
+    copy.#isCompressible = this.#isCompressible;
     if (this.#hasExtensions) {
       const result = JSON.parse(this.#json.toString()) as ExecutionResult;
       const all = { ...result.extensions, ...extensions };

@@ -90,6 +90,11 @@ for (const [offer, expected] of [
   ['permessage-deflate', ANSWER],
   ['x-webkit-deflate-frame, permessage-deflate; client_max_window_bits', ANSWER],
   ['permessage-deflate; mux, permessage-deflate', ANSWER],
+  [
+    'permessage-deflate; mux, permessage-deflate; client_no_context_takeover; client_no_context_takeover',
+    undefined,
+  ],
+  ['permessage-deflate; server_max_window_bits="15', undefined],
   ['permessage-deflate; server_max_window_bits=7', undefined],
   ['x-webkit-deflate-frame', undefined],
   ['permessage-deflate; mux', undefined],

@@ -62,7 +62,8 @@ export class ReplayedResults {
     if (same === undefined) known.push((same = { reads, identity, results: new Map() }));
     same.results.set(same.reads.valuesIn(viewer), result);
     result.keep();
-    this.#bytes += BYTES_PER_RESULT + 2 * result.json.length;
+    // Beside the result, it may have one with its cursor, and both compressed.
+    this.#bytes += BYTES_PER_RESULT + 4 * result.json.length;
     if (this.#bytes > this.#maxBytes) {
       this.#byMessage = new WeakMap();
       this.#bytes = 0;

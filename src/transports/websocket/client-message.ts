@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { constants, inflateRawSync } from 'node:zlib';
 import type { RawData } from 'ws';
 import { isNestedDeeper, MAX_NESTING } from '../../support/json-nesting.ts';
 import { DISCONNECTS, type Disconnect } from '../connections/disconnect.ts';
@@ -10,12 +11,29 @@ export type ClientMessage = Readonly<Record<string, unknown>> & { readonly type:
 const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * Parses a message. A binary frame with text counts as a text frame, as in the server of graphql-ws.
+ * Reads a message that the client has compressed.
  *
+ * @param maxBytes that it may become
  * @returns the message, or why the connection has to be closed
  */
-export function parseClientMessage(data: RawData, isBinary: boolean): ClientMessage | Disconnect {
-  return parseMessage(data, isBinary, TYPES);
+export function inflated(data: RawData, maxBytes: number): Buffer | Disconnect {
+  try {
+    const options = { maxOutputLength: maxBytes, finishFlush: constants.Z_SYNC_FLUSH };
+    return inflateRawSync(data as Buffer, options);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    return code === 'ERR_BUFFER_TOO_LARGE' ? DISCONNECTS.tooLarge : DISCONNECTS.notText;
+  }
+}
+
+/**
+ * Parses a message. A binary frame with text counts as a text frame, as in the server of graphql-ws.
+ *
+ * @param isUnchecked whether it may be no text: ws checks text frames of clients that do not offer compression
+ * @returns the message, or why the connection has to be closed
+ */
+export function parseClientMessage(data: RawData, isUnchecked: boolean): ClientMessage | Disconnect {
+  return parseMessage(data, isUnchecked, TYPES);
 }
 
 /**
@@ -25,13 +43,12 @@ export function parseClientMessage(data: RawData, isBinary: boolean): ClientMess
  */
 export function parseMessage(
   data: RawData,
-  isBinary: boolean,
+  isUnchecked: boolean,
   types: ReadonlySet<unknown>,
 ): ClientMessage | Disconnect {
   // `ws` hands over one Buffer unless told otherwise.
   const bytes = data as Buffer;
-  // ws has checked text frames.
-  if (isBinary && !isUtf8(bytes)) return DISCONNECTS.notText;
+  if (isUnchecked && !isUtf8(bytes)) return DISCONNECTS.notText;
   if (isNestedDeeper(bytes, MAX_NESTING)) return DISCONNECTS.badMessage;
   try {
     const message: unknown = JSON.parse(bytes.toString());

@@ -13,7 +13,7 @@ import { RawSocket } from './raw-socket.ts';
 import { withQueryText } from './subscribe-message.ts';
 import type { TurnTaker } from '../../support/turns.ts';
 import { admit } from './admit.ts';
-import { failureOf, type ClientMessage } from './client-message.ts';
+import { failureOf, inflated, type ClientMessage } from './client-message.ts';
 import type { Subprotocol } from './subprotocol.ts';
 import { subprotocolOf } from './subprotocols.ts';
 import type { ConnectionServices } from './connection-services.ts';
@@ -251,8 +251,9 @@ export class Connection
   }
 
   receive(data: RawData, isBinary: boolean): void {
-    if (!this.#socket.takesMessage()) return;
-    this.#services.rate.message(this, () => this.#handleMessage(data, isBinary));
+    const isCompressed = this.#socket.tookCompressed();
+    if (!this.#socket.takesFrame()) return;
+    this.#services.rate.message(this, () => this.#handleMessage(data, isBinary, isCompressed));
   }
 
   /** Stops reading, as messages wait for their turn. */
@@ -270,8 +271,13 @@ export class Connection
   }
 
   /** @returns the message's type */
-  #handleMessage(data: RawData, isBinary: boolean): string {
-    const messages = this.#subprotocol.received(data, isBinary);
+  #handleMessage(data: RawData, isBinary: boolean, isCompressed: boolean): string {
+    const text = isCompressed ? inflated(data, this.#services.maxPayloadBytes) : data;
+    if ('reason' in text) {
+      this.endRefused(text);
+      return '';
+    }
+    const messages = this.#subprotocol.received(text, isBinary || this.#socket.leavesTexts);
     if (!('length' in messages)) {
       this.end(messages);
       return '';

@@ -85,10 +85,13 @@ const MOST_STORED_BYTES = 0xffff;
 const END = Buffer.from([0]);
 
 /** Larger results would hold the event loop for too long, even with little compression. */
-const MOST_COMPRESSED_BYTES = 1024 * 1024;
+const MOST_COMPRESSED_BYTES = 256 * 1024;
 
 /** Results above it are compressed faster, and somewhat less. */
-const LARGE_BYTES = 64 * 1024;
+const LARGE_BYTES = 8 * 1024;
+
+/** A result that gets less short is not worth the memory of both forms while it waits. */
+const MOST_OF_RESULT = 0.75;
 
 /**
  * Frames for clients that offer permessage-deflate. A result is compressed once for all subscribers, as blocks that end on a
@@ -161,13 +164,13 @@ export function compressedFormats(minBytes: number): ReadonlyMap<FrameFormat, Fr
   return new Map([NEXT, DATA].map((plain) => [plain, new CompressedFrames(plain, minBytes)]));
 }
 
-/** Returns a result with what stands before and behind it, up to the id, compressed; undefined if that is not shorter. */
+/** Returns a result with what stands before and behind it, up to the id, compressed; undefined if too little is gained. */
 function deflated(json: Buffer): Buffer | undefined {
   const bytes = deflateRawSync(Buffer.concat([OPENING, json, BEFORE_ID]), {
     level: json.length > LARGE_BYTES ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION,
     finishFlush: constants.Z_SYNC_FLUSH,
   });
-  if (bytes.length >= json.length) return undefined;
+  if (bytes.length > MOST_OF_RESULT * json.length) return undefined;
   // Node.js has written it into a larger buffer, which it would keep in memory.
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);

@@ -14,10 +14,10 @@ interface Internals {
   readonly _extensions?: { readonly 'permessage-deflate'?: PerMessageDeflate };
 }
 
-/** ws's extension. What it needs to read a compressed message it keeps for the next one, unless it is cleaned up. */
+/** ws's extension. */
 interface PerMessageDeflate {
   readonly params: { readonly server_max_window_bits?: number } | null;
-  cleanup(): void;
+  decompress: (data: Buffer, isLast: boolean, done: (error: null, data: Buffer) => void) => void;
 }
 
 /** Results are compressed with the largest window, of 32 KiB, before it is known who reads them. */
@@ -52,7 +52,9 @@ export class RawSocket extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
   readonly webSocket: WebSocket;
   readonly #sender: Sender | undefined;
-  readonly #deflate: PerMessageDeflate | undefined;
+  /** Whether ws leaves it to the gateway to read compressed messages, and to check texts. */
+  readonly leavesTexts: boolean;
+  #isCompressed = false;
   /** Frames that came while the socket was being closed. */
   #dropped = 0;
 
@@ -62,9 +64,25 @@ export class RawSocket extends DirectStream implements FrameSink {
     this.webSocket = webSocket;
     const { _socket, _sender, _extensions } = webSocket as Internals;
     if (_socket === stream) this.#sender = _sender;
-    const deflate = (this.#deflate = _extensions?.['permessage-deflate']);
+    const deflate = _extensions?.['permessage-deflate'];
+    this.leavesTexts = deflate !== undefined;
     const { server_max_window_bits: windowBits = WINDOW_BITS } = deflate?.params ?? {};
     this.format = deflate !== undefined && windowBits === WINDOW_BITS ? compressed : format;
+    if (deflate !== undefined) this.#leaveCompressed(deflate);
+  }
+
+  /**
+   * ws hands compressed messages over as they are. It would inflate each fragment at once, whatever the client's rate, and keep
+   * what it needs for that.
+   */
+  #leaveCompressed(deflate: PerMessageDeflate): void {
+    const { _receiver: receiver } = this.webSocket as Internals;
+    if (receiver != null) Object.assign(receiver, { _skipUTF8Validation: true });
+    deflate.decompress = (data, _isLast, done) => {
+      this.#isCompressed = true;
+      // Not at once: ws goes on with the next frame within `done`.
+      process.nextTick(done, null, data);
+    };
   }
 
   get open(): boolean {
@@ -96,11 +114,11 @@ export class RawSocket extends DirectStream implements FrameSink {
     return false;
   }
 
-  /** Call this for each message, while ws hands it over. */
-  takesMessage(): boolean {
-    // Otherwise each socket would keep some 40 KB.
-    this.#deflate?.cleanup();
-    return this.takesFrame();
+  /** Call this for each message, while ws hands it over. @returns whether it is compressed */
+  tookCompressed(): boolean {
+    const isCompressed = this.#isCompressed;
+    this.#isCompressed = false;
+    return isCompressed;
   }
 
   #stopReading(): void {

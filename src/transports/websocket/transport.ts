@@ -44,7 +44,18 @@ const LEAST_CHUNK_BYTES = 64;
 
 /** An offer of permessage-deflate that ws can take. It would refuse the connection for any other one. */
 const OFFER =
-  /^permessage-deflate(\s*;\s*((client|server)_no_context_takeover|client_max_window_bits(="?(8|9|1[0-5])"?)?|server_max_window_bits="?(8|9|1[0-5])"?))*$/;
+  /^permessage-deflate([ \t]*;[ \t]*((client|server)_no_context_takeover|client_max_window_bits(=(8|9|1[0-5]))?|server_max_window_bits=(8|9|1[0-5])))*$/;
+
+/** The first offer of a client that can be taken; each parameter may come once. */
+function takenOffer(offers = ''): string | undefined {
+  return offers
+    .split(',')
+    .map((offer) => offer.trim())
+    .find((offer) => {
+      const names = offer.split(';').map((parameter) => parameter.split('=', 1)[0]?.trim());
+      return OFFER.test(offer) && new Set(names).size === names.length;
+    });
+}
 
 /** ws's part of it: reading compressed messages. It compresses none itself, since that would take it several turns. */
 const COMPRESSION = { serverNoContextTakeover: true, clientNoContextTakeover: true, threshold: Infinity };
@@ -112,10 +123,9 @@ export class WebSocketTransport {
    */
   accept(request: IncomingMessage, stream: Duplex, head: Buffer, address?: ClientAddress): void {
     const { headers } = request;
-    const offers = headers['sec-websocket-extensions']?.split(',').map((one) => one.trim()) ?? [];
-    const taken = offers.filter((offer) => OFFER.test(offer));
-    if (taken.length > 0) headers['sec-websocket-extensions'] = taken.join();
-    else delete headers['sec-websocket-extensions'];
+    const offer = takenOffer(headers['sec-websocket-extensions']);
+    if (offer === undefined) delete headers['sec-websocket-extensions'];
+    else headers['sec-websocket-extensions'] = offer;
     this.#webSockets.handleUpgrade(request, stream, head, (webSocket) => {
       const connection = new Connection(webSocket, stream, headOf(request), this.#services, address);
       listenTo(webSocket, stream, connection);

@@ -114,7 +114,7 @@ const every = compressedFormats(1).get(NEXT_FRAMES) as FrameFormat;
 
 for (const [what, format, data, id] of [
   ['shorter than the least', compressed, { text: 'x'.repeat(MIN_BYTES - 30) }, '1'],
-  ['longer than what the event loop has time for', compressed, { text: 'x'.repeat(1_100_000) }, '1'],
+  ['longer than what the event loop has time for', compressed, { text: 'x'.repeat(300_000) }, '1'],
   ['that gains nothing', every, { n: 1 }, '1'],
   ['for an id that fits into no block', compressed, { pages: pages(40) }, 'i'.repeat(65_600)],
 ] as const)
@@ -124,10 +124,11 @@ for (const [what, format, data, id] of [
     assert.deepEqual(Buffer.concat(format.pieces(result, id)), Buffer.concat(NEXT_FRAMES.pieces(result, id)));
   });
 
-test('a result that must not be compressed is not, nor is what is made of it', () => {
+test('a result that must not be compressed is not, nor is what is made of it, nor a result for one slow client alone', () => {
   const result = new SerializedResult({ data: { pages: pages(40) } }, ['epoch', 1], 'key');
   result.neverCompress();
   const others = [result.withCursor, result.telling(2, true), result.standingFor({ of: () => 0 })];
-  for (const each of [result, ...others])
+  const ofOne = new SerializedResult({ data: { pages: pages(40) } }).telling(2, false, false);
+  for (const each of [result, ...others, ofOne])
     assert.equal(compressed.length(each, 1), NEXT_FRAMES.length(each, 1));
 });
