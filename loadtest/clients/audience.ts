@@ -55,10 +55,18 @@ export class Audience {
     return counts;
   }
 
-  /** Resolves when all sockets have connected and sent their subscription. */
+  /**
+   * Resolves when all sockets have connected and sent their subscription.
+   *
+   * @throws if the server ends one of them
+   */
   async connect(): Promise<void> {
     for (const clients of this.#all) clients.send({ type: 'open' });
-    while (this.open < this.#load.sockets) await this.changed();
+    while (this.open < this.#load.sockets) {
+      await this.changed();
+      const ended = this.#sum('closed');
+      if (ended > 0) throw new Error(`expected ${this.#load.sockets} open sockets, got ${ended} that ended`);
+    }
   }
 
   async reached(seq: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { withGraph } from '../../gateway/graph-folder.ts';
-import { hostname, userInfo } from 'node:os';
+import { ownGroup } from '../own-group.ts';
 
 /** Settings of `sluice dev`; a variable of the environment takes precedence. */
 const DEVELOPMENT = {
@@ -21,18 +21,4 @@ export function developmentEnvironment(
   // An empty variable counts as not set.
   const set = Object.entries(given).filter(([, value]) => value !== '');
   return withGraph({ ...DEVELOPMENT, ...Object.fromEntries(set) }, folder);
-}
-
-/** The developer's own consumer group on this machine: another gateway in the group would take some of the events. */
-function ownGroup(name: string): string {
-  return `${name}-${userName()}@${hostname()}`;
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run as a user that the system does not know.
-    return String(process.getuid?.() ?? 'unknown');
-  }
 }

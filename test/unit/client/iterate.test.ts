@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { iterate } from '../../../src/client/client.ts';
+import { iterate } from '../../../src/client/iterate.ts';
 import type { Sink } from '../../../src/client/graphql-ws.ts';
 import { wrapped } from './subscriber.ts';
 
