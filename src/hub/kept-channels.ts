@@ -57,7 +57,7 @@ export class KeptChannels {
     return this.#leftChannel(name) !== undefined;
   }
 
-  /** What a channel that this pod has left had carried, as long as it is kept: that may be published once more. */
+  /** The offsets that a channel has carried which this pod has left, as long as it is kept: its events may come once more. */
   offsetsOf(name: string): ChannelOffsets | undefined {
     return this.#leftChannel(name)?.offsets;
   }

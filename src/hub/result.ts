@@ -121,7 +121,7 @@ export class SerializedResult {
   }
 
   /**
-   * What a wire makes of the JSON, once for all of its clients.
+   * Compresses the JSON, once for all clients of a wire.
    *
    * @param compress returns undefined if nothing is gained
    * @returns undefined for a result that is sent as it is

@@ -146,7 +146,7 @@ function frame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** What is sent as a compressed message. */
+/** The payload of a compressed message. */
 const deflated = (text: string): Buffer =>
   deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, -4);
 

@@ -72,8 +72,8 @@ export class RawSocket extends DirectStream implements FrameSink {
   }
 
   /**
-   * ws hands compressed messages over as they are. It would inflate each fragment at once, whatever the client's rate, and keep
-   * what it needs for that.
+   * Makes ws hand compressed messages over as they are. It would inflate each fragment at once, past the client's rate, and keep
+   * the memory for that.
    */
   #leaveCompressed(deflate: PerMessageDeflate): void {
     const { _receiver: receiver } = this.webSocket as Internals;

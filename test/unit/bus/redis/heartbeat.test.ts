@@ -12,7 +12,7 @@ const ignore = (): void => undefined;
 
 const unused = (): Promise<never> => Promise.reject(new Error('expected no call'));
 
-/** A heartbeat that has been started. Redis takes its messages, and says that nobody has received them. */
+/** A heartbeat that has been started. Redis takes its messages, and counts no receivers. */
 function setUp(t: TestContext, countsReceivers: boolean) {
   const redis = new FakeRedis();
   const names = new BusNames('');

@@ -96,7 +96,7 @@ test('a result in pieces is the same frame', async () => {
   assert.ok(pieces.length < result.json.length / 4, `${pieces.length} of ${result.json.length} bytes`);
 });
 
-test('a result is compressed once, whatever the ids, and counts in full while it waits', async (t) => {
+test('a result is compressed once for all ids, and counts in full while it waits', async (t) => {
   const result = new SerializedResult({ data: { pages: pages(40) } });
   const compressing = t.mock.method(result, 'compressed');
   const ids = ['1', '2', 'b7e2-aa'];
