@@ -58,7 +58,7 @@ export class Backends {
   }
 }
 
-/** What `ctx.backends` needs of the execution (or event) that it belongs to. */
+/** The part of an execution, or of an event, that its `ctx.backends` uses. */
 interface BackendsCall {
   /** Called only for back ends that forward viewer values, since reading the viewer is recorded. */
   readonly viewer: () => unknown;

@@ -248,7 +248,7 @@ function forHub({ graph, executor, contexts }: RunningGraph): HubGraph {
   return { graph, executor, contexts };
 }
 
-/** What clients may have open in one process of a pod. */
+/** The limits of open operations for one process of a pod. */
 function operationLimits(config: Config, processes: number): OperationLimits {
   return {
     operationsOfConnection: config.MAX_OPERATIONS,

@@ -85,7 +85,7 @@ function demandIntent({ method, headers }: IncomingMessage): void {
   );
 }
 
-/** What `/debug/pressure` shows; null if pressure is not measured. */
+/** The state that `/debug/pressure` shows; null if pressure is not measured. */
 interface PressureInspectable {
   inspect(): unknown;
 }

@@ -10,7 +10,7 @@ const SOCKETS_PER_TURN = 1_024;
 /** Bytes written in one turn: results may be large. */
 const BYTES_PER_TURN = 16 * 1024 * 1024;
 
-/** ms that one turn writes, or one look more: as for the bytes, the rest follows in later turns. */
+/** ms after which a turn stops writing, looked at every so many sockets: the rest follows in later turns. */
 const WRITING_MS_PER_TURN = 20;
 const SOCKETS_PER_LOOK = 16;
 
@@ -137,14 +137,14 @@ export class Flusher implements SendQueueServices, WorkBudget {
   #write(batch: FlushBatch): void {
     const { sendQueues } = batch;
     const end = Math.min(sendQueues.length, batch.next + SOCKETS_PER_TURN);
-    const until = performance.now() + WRITING_MS_PER_TURN;
+    const until = this.now() + WRITING_MS_PER_TURN;
     let bytes = 0;
     while (batch.next < end && bytes < BYTES_PER_TURN) {
-      // Sockets with results of their own may have each of them compressed.
-      if (batch.next % SOCKETS_PER_LOOK === 0 && performance.now() > until) break;
       const sendQueue = sendQueues[batch.next];
       batch.next += 1;
       bytes += sendQueue?.flush() ?? 0;
+      // Sockets with results of their own may have each of them compressed.
+      if (batch.next % SOCKETS_PER_LOOK === 0 && this.now() > until) break;
     }
   }
 

@@ -20,7 +20,7 @@ import { producerHeaders } from './producer-headers.ts';
 import { PartitionBuffer, type PartitionRange } from './partition-buffer.ts';
 import { KafkajsBatch } from './record-batch.ts';
 
-/** What a broker sends of a partition at once; a single record may be larger. */
+/** Most bytes that a broker sends of a partition at once; a single record may be larger. */
 const FETCHED_BYTES = 1_024 * 1_024;
 
 /** How long a fetch, and a look for partitions that may be fetched again, waits while there is nothing. */

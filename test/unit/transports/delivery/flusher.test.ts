@@ -9,12 +9,9 @@ import { FakeFrameSink } from '../../../helpers/fake-frame-sink.ts';
 const RESULT = new SerializedResult({ data: {} });
 
 /** Queues of so many sockets, all of one flusher, and what it tells of each event that is timed. */
-function setUp(sockets: number) {
+function setUp(sockets: number, now = () => 5_000) {
   const told: unknown[][] = [];
-  const flusher = new Flusher(
-    () => 5_000,
-    (...timed) => void told.push(timed),
-  );
+  const flusher = new Flusher(now, (...timed) => void told.push(timed));
   const pairs = Array.from({ length: sockets }, () => {
     const wire = new FakeFrameSink();
     return { wire, sendQueue: new SendQueue(wire, wire, flusher, 100_000_000) };
@@ -55,6 +52,16 @@ test('a socket whose write throws is not written to again, and the others get th
   const writes = pairs.map(({ wire }) => wire.writes.length);
   assert.deepEqual(writes, [1, 0, 1]);
   assert.equal(flusher.writing, false);
+});
+
+test('a turn whose writes take long ends after some sockets, and the others get their results in the next ones', async () => {
+  let ms = 0;
+  const { addToAll, written } = setUp(40, () => (ms += 21));
+  addToAll();
+  for (const expected of [16, 32, 40]) {
+    await turn();
+    assert.equal(written(), expected);
+  }
 });
 
 test('the flusher writes to many sockets in several turns, once to each, and the delay is that of the last one', async () => {
