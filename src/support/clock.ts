@@ -1,5 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
 /** Time and randomness, passed in so that tests can control them. */
 export interface Clock {
   /** ms since 1970 */
@@ -25,6 +23,20 @@ export const systemTimers: Timers = {
 
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+  sleep,
   random: Math.random,
 };
+
+/** Not that of `node:timers/promises`, which makes an error, with its stack, for each sleep that is cut short: most are. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

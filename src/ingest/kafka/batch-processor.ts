@@ -59,6 +59,9 @@ const HOLD_MS = 250;
 const MAX_ATTEMPTS = 7;
 const PATIENCE_MS = 2_000;
 
+/** The reason of signals that only end a wait. Without one, each makes an error with its stack. */
+const DONE = 'done';
+
 const RETRY = { firstMs: 50, maxMs: 2_000 };
 
 class NoAnswer extends Error {}
@@ -281,7 +284,7 @@ export class BatchProcessor {
     try {
       await Promise.race([delivering, patience]);
     } finally {
-      done.abort();
+      done.abort(DONE);
     }
   }
 
@@ -321,7 +324,7 @@ export class BatchProcessor {
     try {
       return await work;
     } finally {
-      done.abort();
+      done.abort(DONE);
     }
   }
 
