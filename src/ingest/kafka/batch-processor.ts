@@ -47,7 +47,7 @@ export interface BatchProcessorOptions {
 const CHUNK_SIZE = 500;
 
 /** After so long, a batch is left after a chunk, so that other partitions get their turn; the rest is fetched again. */
-const LONG_MS = 250;
+const LONG_MS = 100;
 
 /** How often the driver is asked for a heartbeat while a chunk is published; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;

@@ -374,7 +374,7 @@ test('a batch that takes long is left behind a chunk, so that other partitions g
   const { consume, clock, publisher } = setUp();
   let now = 0;
   clock.now = () => now;
-  publisher.failing = taking(() => (now += 130));
+  publisher.failing = taking(() => (now += 60));
   const { committed } = await consume(events(2_000));
   assert.deepEqual(committed, [500, 1_000]);
 });
