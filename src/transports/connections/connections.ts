@@ -6,6 +6,7 @@ import type { ClientSubscription } from '../delivery/client-subscription.ts';
 import { ThrottledSubscriptions } from '../delivery/throttled-subscriptions.ts';
 import type { ClientConnection } from './client-connection.ts';
 import { CLOSES, DISCONNECTS, type Disconnect } from './disconnect.ts';
+import { Heartbeats } from './heartbeats.ts';
 import type { ConnectionMaxAge } from './max-age.ts';
 import { mostWaiting } from './most-waiting.ts';
 import { PacedClose } from './paced-close.ts';
@@ -39,6 +40,7 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #connections = new Set<ClientConnection>();
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #heartbeats: Heartbeats;
   readonly #gapCloses: PacedClose<ClientConnection>;
   readonly #throttled = new ThrottledSubscriptions();
   readonly #stopping = new AbortController();
@@ -57,6 +59,7 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     const { clock, gapClosesPerSecond, tokens, viewerId, connectionsOfViewer = Infinity, metrics } = options;
     this.#options = options;
+    this.#heartbeats = new Heartbeats(options.pingSeconds);
     this.#gapCloses = new PacedClose({
       close: (connection) => this.#finish(connection, DISCONNECTS.gap),
       perSecond: gapClosesPerSecond,
@@ -71,12 +74,8 @@ export class Connections {
   }
 
   start(): void {
-    const { pingSeconds, maxAge } = this.#options;
-    if (pingSeconds > 0) {
-      this.#every(pingSeconds * 1000, () => {
-        for (const connection of this.#connections) connection.checkHeartbeat();
-      });
-    }
+    const { maxAge } = this.#options;
+    this.#heartbeats.start();
     const { sessions } = this;
     if (sessions !== undefined) this.#every(SESSION_CHECK_MS, () => sessions.check());
     if (maxAge.limited) {
@@ -110,6 +109,7 @@ export class Connections {
    */
   async stop(graceMs: number): Promise<void> {
     this.#timers.forEach(clearInterval);
+    this.#heartbeats.stop();
     this.#gapCloses.stop();
     this.#stopping.abort();
     for (const connection of this.#connections) this.#finish(connection, DISCONNECTS.goingAway);
@@ -148,12 +148,14 @@ export class Connections {
 
   add(connection: ClientConnection): void {
     this.#connections.add(connection);
+    this.#heartbeats.add(connection);
     this.#options.metrics.connections.inc();
   }
 
   /** It has closed. */
   forget(connection: ClientConnection): void {
     if (!this.#connections.delete(connection)) return;
+    this.#heartbeats.remove(connection);
     this.#gapCloses.remove(connection);
     this.handshakes.delete(connection);
     this.sessions?.forget(connection);

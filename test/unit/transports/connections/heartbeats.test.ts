@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { Heartbeats } from '../../../../src/transports/connections/heartbeats.ts';
+import { range } from '../../../helpers/numbers.ts';
+
+/** Connections that have connected at the same time, and how often each was checked. */
+function setUp(t: TestContext, { seconds, count }: { seconds: number; count: number }) {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const heartbeats = new Heartbeats(seconds);
+  const checks = range(0, count).map(() => 0);
+  const connections = checks.map((_, index) => ({
+    id: (index + 1).toString(36),
+    checkHeartbeat: () => void (checks[index] = (checks[index] ?? 0) + 1),
+  }));
+  for (const connection of connections) heartbeats.add(connection);
+  heartbeats.start();
+  t.after(() => heartbeats.stop());
+  const total = (): number => checks.reduce((sum, times) => sum + times, 0);
+  const tick = (ms: number) => t.mock.timers.tick(ms);
+  return { heartbeats, checks, connections, total, tick };
+}
+
+test('connections that have connected at the same time are checked a few at a time, and each once in the interval', (t) => {
+  const { checks, total, tick } = setUp(t, { seconds: 3, count: 1_200 });
+  for (const turn of range(1, 13)) {
+    tick(250);
+    assert.equal(total(), turn * 100);
+  }
+  assert.deepEqual(new Set(checks), new Set([1]));
+  tick(3_000);
+  assert.deepEqual(new Set(checks), new Set([2]));
+});
+
+test('so it is with a long interval', (t) => {
+  const { checks, tick } = setUp(t, { seconds: 3_600, count: 1_200 });
+  tick(1_800_000);
+  assert.equal(checks.filter((times) => times === 1).length, 600);
+  tick(1_800_000);
+  assert.deepEqual(new Set(checks), new Set([1]));
+});
+
+test('between two checks of a connection lies the interval, also where all others have left meanwhile', (t) => {
+  const { heartbeats, checks, connections, tick } = setUp(t, { seconds: 3, count: 1_200 });
+  tick(3_000);
+  for (const connection of connections.slice(0, -1)) heartbeats.remove(connection);
+  const last = (): number | undefined => checks.at(-1);
+  const at: number[] = [];
+  for (const turn of range(1, 25)) {
+    const before = last();
+    tick(250);
+    if (last() !== before) at.push(turn);
+  }
+  assert.equal(at.length, 2);
+  assert.equal((at[1] ?? 0) - (at[0] ?? 0), 12);
+});
+
+test('without an interval no connection is checked', (t) => {
+  const { total, tick } = setUp(t, { seconds: 0, count: 10 });
+  tick(60_000);
+  assert.equal(total(), 0);
+});
