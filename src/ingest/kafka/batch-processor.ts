@@ -49,7 +49,7 @@ const CHUNK_SIZE = 500;
 /** After so long, a batch is left after a chunk, so that other partitions get their turn; the rest is fetched again. */
 const LONG_MS = 100;
 
-/** How often the driver is asked for a heartbeat while a chunk is published; it sends only those that are due. */
+/** How often the driver is asked for a heartbeat while a batch is processed; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
 
 /** How often a held batch asks whether it still has to wait. */
@@ -117,13 +117,25 @@ export class BatchProcessor {
   }
 
   async process(batch: RecordBatch): Promise<void> {
-    const { badBatches, clock } = this.#options;
-    const { records, topic, partition } = batch;
+    const { badBatches } = this.#options;
+    const { topic, partition } = batch;
     if (batch.bad !== undefined) {
       await badBatches.handle(batch);
       return;
     }
     badBatches.recovered(topic, partition);
+    const done = new AbortController();
+    void this.#beat(batch, done.signal);
+    try {
+      await this.#processRecords(batch);
+    } finally {
+      done.abort(DONE);
+    }
+  }
+
+  async #processRecords(batch: RecordBatch): Promise<void> {
+    const { clock } = this.#options;
+    const { records } = batch;
     const startedAt = clock.now();
     const isCurrent = () => batch.isAssigned() && batch.isRunning() && !this.#options.stopping.aborted;
     const first = await this.#waiting.begin(batch);
@@ -163,14 +175,13 @@ export class BatchProcessor {
     const { pipeline, metrics, deadLetters, maxFanoutBytes, trace, spans, stopping } = this.#options;
     const maxRecordBytes = largestRecord(this.#options.records.mostOfOwner);
     const { count, bytes } = this.#fitting(records, maxRecordBytes);
-    const reserving = this.#options.records.reserve(bytes, this, stopping).catch(() => undefined);
-    const reservation = await this.#withHeartbeats(reserving, batch);
+    const reservation = await this.#options.records.reserve(bytes, this, stopping).catch(() => undefined);
     if (reservation === undefined) return undefined;
     let chunk: Chunk | undefined;
     try {
       if (!isCurrent()) return undefined;
       const parts = { pipeline, metrics, deadLetters, maxRecordBytes, maxFanoutBytes, trace, spans };
-      chunk = await this.#withHeartbeats(Chunk.of(records.slice(0, count), parts), batch);
+      chunk = await Chunk.of(records.slice(0, count), parts);
       const { last } = chunk;
       return last && (await this.#deliver(chunk, last, batch, isCurrent)) ? last : undefined;
     } finally {
@@ -250,7 +261,7 @@ export class BatchProcessor {
     const backoff = new Backoff({ ...RETRY, random: clock.random });
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#withHeartbeats(this.#patiently(chunk, chunk.deliver(publisher)), batch);
+        await this.#patiently(chunk, chunk.deliver(publisher));
         const hasWaited = this.#waiting.delivered(topic, partition);
         if (attempt > 1 || hasWaited) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
@@ -315,19 +326,9 @@ export class BatchProcessor {
   }
 
   /**
-   * Keeps the membership alive for as long as the work takes. A rebalance does not cut the work short, since commands
-   * that have been sent can't be called back; the next heartbeat of `process` reports it.
+   * Keeps the membership alive for as long as a batch takes. A rebalance does not cut the work short, since commands that have
+   * been sent can't be called back; the next heartbeat of `#processRecords` reports it.
    */
-  async #withHeartbeats<T>(work: Promise<T>, batch: RecordBatch): Promise<T> {
-    const done = new AbortController();
-    void this.#beat(batch, done.signal);
-    try {
-      return await work;
-    } finally {
-      done.abort(DONE);
-    }
-  }
-
   async #beat(batch: RecordBatch, done: AbortSignal): Promise<void> {
     for (;;) {
       await this.#options.clock.sleep(HEARTBEAT_MS, done);
