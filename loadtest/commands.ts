@@ -6,6 +6,7 @@ type Module = Promise<{ readonly command: Command }>;
 const COMMANDS: Readonly<Record<string, () => Module>> = {
   run: () => import('./run/run-command.ts'),
   check: () => import('./run/check-command.ts'),
+  shapes: () => import('./shapes/shapes-command.ts'),
   transports: () => import('./run/transports-command.ts'),
   ladder: () => import('./targets/ladder/ladder-command.ts'),
   micro: () => import('./micro/micro-command.ts'),

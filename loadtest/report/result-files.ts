@@ -13,6 +13,7 @@ export interface Results {
   readonly storm: readonly Tables[];
   readonly chaos: readonly Tables[];
   readonly growth: readonly Tables[];
+  readonly shapes: readonly Tables[];
   readonly drivers: readonly Tables[];
   readonly micro: readonly Tables[];
 }
@@ -28,6 +29,7 @@ export const KINDS: readonly Kind[] = [
   'storm',
   'chaos',
   'growth',
+  'shapes',
   'drivers',
   'micro',
 ];
@@ -41,6 +43,7 @@ const LISTS: Readonly<Record<Kind, string>> = {
   storm: 'tables',
   chaos: 'tables',
   growth: 'tables',
+  shapes: 'tables',
   drivers: 'tables',
   micro: 'tables',
 };
@@ -62,6 +65,7 @@ export function readResults(files: readonly File[]): Results {
     storm: [],
     chaos: [],
     growth: [],
+    shapes: [],
     drivers: [],
     micro: [],
   };

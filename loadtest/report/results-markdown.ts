@@ -20,6 +20,7 @@ const HEADINGS: Readonly<Record<Kind, string>> = {
   storm: 'Coming back all at once',
   chaos: 'What is lost when things fail',
   growth: 'More pods, more masters',
+  shapes: 'One figure for each way in which events come',
   drivers: 'Kafka clients',
   micro: 'Parts by themselves',
 };
@@ -34,6 +35,7 @@ export function resultsMarkdown(results: Results, notes: Notes): string {
     storm: results.storm.map(tablesSection),
     chaos: results.chaos.map(tablesSection),
     growth: results.growth.map(tablesSection),
+    shapes: results.shapes.map(tablesSection),
     drivers: results.drivers.map(tablesSection),
     micro: results.micro.map(tablesSection),
   };

@@ -17,9 +17,9 @@ export class TrafficMeter {
   readonly #traffic: Traffic;
   readonly #audience: Audience;
   readonly #pods: Pods;
-  readonly #sampler: Sampler;
+  readonly #sampler: Pick<Sampler, 'now' | 'samples'>;
 
-  constructor(traffic: Traffic, audience: Audience, pods: Pods, sampler: Sampler) {
+  constructor(traffic: Traffic, audience: Audience, pods: Pods, sampler: Pick<Sampler, 'now' | 'samples'>) {
     this.#traffic = traffic;
     this.#audience = audience;
     this.#pods = pods;

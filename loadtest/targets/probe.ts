@@ -11,7 +11,6 @@ import type { ProbeAnswers, ProbeRequest } from './probe-messages.ts';
 const LOOP_RESOLUTION_MS = 10;
 
 const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
-delay.enable();
 let utilisation = performance.eventLoopUtilization();
 
 let promises = 0;
@@ -31,6 +30,8 @@ const answers: {
     utilisation = now;
     const loopDelayMs = Math.max(0, delay.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
     delay.reset();
+    // From the first question on: its timer would be a part of what an idle process does.
+    delay.enable();
     return { heapBytes: heapUsed, externalBytes: external + arrayBuffers, loopUtilisation, loopDelayMs };
   },
   collect: async () => {

@@ -22,3 +22,10 @@ export const sluice: Target = {
     WORKERS: String(workers),
   }),
 };
+
+/** The Kafka clients that Sluice has. */
+export const DRIVERS = ['kafkajs', 'platformatic'];
+
+export function withDriver(driver: string): Target {
+  return { ...sluice, environment: (wiring) => ({ ...sluice.environment(wiring), KAFKA_DRIVER: driver }) };
+}

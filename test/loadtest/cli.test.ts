@@ -8,6 +8,7 @@ import { loadtest } from '../helpers/loadtest.ts';
 const COMMANDS = {
   run: '--against',
   check: '--small',
+  shapes: '--shapes',
   transports: '--sockets',
   ladder: '--seconds',
   micro: '--turn-ms',
@@ -78,7 +79,11 @@ for (const [what, args, complaint] of [
     ['drivers', '--drivers=librdkafka'],
     /^--drivers: expected some of kafkajs, platformatic, platformatic-consumer, got librdkafka$/,
   ],
-  ['An unknown server', ['run', '--against=mercury'], /^--against: expected stock or resuming, got mercury$/],
+  [
+    'An unknown server',
+    ['run', '--against=mercury'],
+    /^--against: expected stock or resuming or yoga or mercurius, got mercury$/,
+  ],
   [
     'A version before that is not built',
     ['chaos', 'rolling', '--before=/nowhere'],

@@ -6,7 +6,7 @@ import { amount } from '../units.ts';
 
 /** Results in tables: objects on the heap, leftovers after clients have left, costs of parts. */
 export interface Tables extends Origin {
-  readonly kind: 'heap' | 'cycles' | 'storm' | 'chaos' | 'growth' | 'drivers' | 'micro';
+  readonly kind: 'heap' | 'cycles' | 'storm' | 'chaos' | 'growth' | 'shapes' | 'drivers' | 'micro';
   readonly tables: readonly NamedTable[];
 }
 

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { choice } from '../../command.ts';
+import { resuming } from '../resuming.ts';
+import { stock, stockEnvironment } from '../stock/stock-target.ts';
+import type { Target } from '../target.ts';
+
+const FETCHER = path.join(import.meta.dirname, '../../../../scripts/lib/peer.mjs');
+
+/** Others that serve subscriptions of GraphQL in Node.js. Each gets events as stock does, from kafkajs and Redis. */
+const PEERS = ['yoga', 'mercurius'];
+
+/** What needs no packages of its own. */
+const OWN: Readonly<Record<string, Target>> = { stock, resuming };
+
+const KNOWN = [...Object.keys(OWN), ...PEERS];
+
+export const againstOption = {
+  type: 'string',
+  help: `servers that get the same after Sluice, with commas between: ${KNOWN.join(', ')}`,
+} as const;
+
+/** @throws UsageError unless the text names servers */
+export function readAgainst(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : text.split(',').map((name) => choice('against', name, KNOWN));
+}
+
+/** Fetches the packages of peers at their first use. @param names that `readAgainst` has returned */
+export async function targetsOf(names: readonly string[], signal: AbortSignal): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const name of names) targets.push(OWN[name] ?? (await peer(name, signal)));
+  return targets;
+}
+
+async function peer(name: string, signal: AbortSignal): Promise<Target> {
+  const fetching = promisify(execFile)(process.execPath, [FETCHER, name], { signal });
+  fetching.child.stderr?.pipe(process.stderr);
+  const folder = (await fetching).stdout.trim();
+  return {
+    name,
+    program: [path.join(import.meta.dirname, `${name}-main.js`)],
+    environment: (wiring) => ({ ...stockEnvironment(wiring), PEER_FOLDER: folder }),
+  };
+}
