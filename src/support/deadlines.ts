@@ -1,3 +1,6 @@
+/** Expiring in one turn of the event loop: a connection is closed in some 50 µs, and many may have come together. */
+const AT_ONCE = 250;
+
 /**
  * Deadlines that all have the same duration, with one timer for all of them. A timer for each connection would take
  * memory for as long as the connection lives.
@@ -45,12 +48,14 @@ export class Deadlines<Subject> {
   #check(): void {
     this.#timer = undefined;
     const now = performance.now();
+    let expired = 0;
     for (const [subject, due] of this.#due) {
-      if (due > now) {
-        // Timers keep whole milliseconds, and may come one too early.
-        this.#timer = this.#wait(Math.ceil(due - now));
+      if (due > now || expired === AT_ONCE) {
+        // Timers keep whole milliseconds, and may come one too early; a turn must come between.
+        this.#timer = this.#wait(Math.max(1, Math.ceil(due - now)));
         return;
       }
+      expired += 1;
       this.#due.delete(subject);
       this.#expire(subject);
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Deadlines } from '../../../src/support/deadlines.ts';
+import { range } from '../../helpers/numbers.ts';
 import { holdTime } from '../turns.ts';
 
 /** Deadlines on a clock that the test turns; `after` lets time pass and tells which have expired. */
@@ -31,6 +32,18 @@ test('a deadline that was ended does not expire, and the others keep their time'
   deadlines.end('a');
   deadlines.end('a');
   assert.deepEqual([after(50), after(50)], ['', 'b']);
+});
+
+test('of many that are over at the same time, 250 expire in a turn of the event loop, in order', (t) => {
+  const { deadlines, after } = setUp(t, 100);
+  const subjects = range(0, 600).map(String);
+  for (const subject of subjects) deadlines.begin(subject);
+  const turns = [after(100), after(1), after(1), after(1)].map((text) => text.split(',').filter(Boolean));
+  assert.deepEqual(
+    turns.map(({ length }) => length),
+    [250, 250, 100, 0],
+  );
+  assert.deepEqual(turns.flat(), subjects);
 });
 
 test('those that have had a deadline for long enough expire earlier, and the others keep their time', (t) => {
