@@ -6,17 +6,22 @@ const TURNS_PER_SECOND = 4;
 /** For long intervals: a turn has a set of its own. */
 const MOST_TURNS = 240;
 
+/** ms that are caught up with after a late timer. More would ask clients again before their last answers have been read. */
+const MOST_LATE_MS = 1_000;
+
 type Beating = Pick<ClientConnection, 'id' | 'checkHeartbeat'>;
 
 /**
  * Checks each connection once in an interval, always in the same turn of it: as many in each turn, however many have connected
- * at the same time.
+ * at the same time. Turns that come late do not make the interval longer.
  */
 export class Heartbeats {
   /** Connections by the turn in which they are checked. Ids count up, so that turns get equally many. */
   readonly #turns: readonly Set<Beating>[];
-  #turn = 0;
   readonly #turnMs: number;
+  #turn = 0;
+  /** When the next turn is due: ms of `performance.now()`. */
+  #dueAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param seconds the interval; 0: no connection is checked */
@@ -27,11 +32,13 @@ export class Heartbeats {
   }
 
   start(): void {
-    if (this.#turns.length > 0) this.#timer = setInterval(() => this.#beat(), this.#turnMs).unref();
+    if (this.#turns.length === 0) return;
+    this.#dueAt = performance.now();
+    this.#wait();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
   }
 
   add(connection: Beating): void {
@@ -46,7 +53,14 @@ export class Heartbeats {
     return this.#turns[parseInt(id, 36) % this.#turns.length];
   }
 
+  #wait(): void {
+    const now = performance.now();
+    this.#dueAt = Math.max(this.#dueAt + this.#turnMs, now - MOST_LATE_MS);
+    this.#timer = setTimeout(() => this.#beat(), Math.max(1, this.#dueAt - now)).unref();
+  }
+
   #beat(): void {
+    this.#wait();
     const turn = this.#turns[this.#turn] ?? [];
     this.#turn = (this.#turn + 1) % this.#turns.length;
     for (const connection of turn) connection.checkHeartbeat();

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { Heartbeats } from '../../../../src/transports/connections/heartbeats.ts';
 import { range } from '../../../helpers/numbers.ts';
+import { holdTime } from '../../turns.ts';
 
 /** Connections that have connected at the same time, and how often each was checked. */
 function setUp(t: TestContext, { seconds, count }: { seconds: number; count: number }) {
-  t.mock.timers.enable({ apis: ['setInterval'] });
+  const tick = holdTime(t);
   const heartbeats = new Heartbeats(seconds);
   const checks = range(0, count).map(() => 0);
   const connections = checks.map((_, index) => ({
@@ -16,7 +17,6 @@ function setUp(t: TestContext, { seconds, count }: { seconds: number; count: num
   heartbeats.start();
   t.after(() => heartbeats.stop());
   const total = (): number => checks.reduce((sum, times) => sum + times, 0);
-  const tick = (ms: number) => t.mock.timers.tick(ms);
   return { heartbeats, checks, connections, total, tick };
 }
 
@@ -27,21 +27,21 @@ test('connections that have connected at the same time are checked a few at a ti
     assert.equal(total(), turn * 100);
   }
   assert.deepEqual(new Set(checks), new Set([1]));
-  tick(3_000);
+  for (const _ of range(0, 12)) tick(250);
   assert.deepEqual(new Set(checks), new Set([2]));
 });
 
 test('so it is with a long interval', (t) => {
   const { checks, tick } = setUp(t, { seconds: 3_600, count: 1_200 });
-  tick(1_800_000);
+  for (const _ of range(0, 120)) tick(15_000);
   assert.equal(checks.filter((times) => times === 1).length, 600);
-  tick(1_800_000);
+  for (const _ of range(0, 120)) tick(15_000);
   assert.deepEqual(new Set(checks), new Set([1]));
 });
 
 test('between two checks of a connection lies the interval, also where all others have left meanwhile', (t) => {
   const { heartbeats, checks, connections, tick } = setUp(t, { seconds: 3, count: 1_200 });
-  tick(3_000);
+  for (const _ of range(0, 12)) tick(250);
   for (const connection of connections.slice(0, -1)) heartbeats.remove(connection);
   const last = (): number | undefined => checks.at(-1);
   const at: number[] = [];
@@ -58,4 +58,38 @@ test('without an interval no connection is checked', (t) => {
   const { total, tick } = setUp(t, { seconds: 0, count: 10 });
   tick(60_000);
   assert.equal(total(), 0);
+});
+
+/** Timers that come late. @returns has the next one come, and tells the time then: ms */
+function lateTimers(t: TestContext, lateMs: () => number) {
+  let now = 0;
+  let next: { callback: () => void; ms: number } | undefined;
+  t.mock.method(performance, 'now', () => now);
+  t.mock.method(globalThis, 'setTimeout', (callback: () => void, ms: number) => {
+    next = { callback, ms };
+    return { unref: () => undefined };
+  });
+  return (): number => {
+    assert.ok(next);
+    now += next.ms + lateMs();
+    next.callback();
+    return now;
+  };
+}
+
+test('turns that come late do not make the interval longer', (t) => {
+  const beat = lateTimers(t, () => 100);
+  new Heartbeats(3).start();
+  const times = range(0, 120).map(beat);
+  assert.ok((times.at(-1) ?? 0) <= 30_000 + 100, `ten intervals took ${times.at(-1)} ms`);
+});
+
+test('a process that was frozen catches up with a second of it', (t) => {
+  let late = 60_000;
+  const beat = lateTimers(t, () => late);
+  new Heartbeats(3).start();
+  const thawed = beat();
+  late = 0;
+  const times = range(0, 8).map(() => beat() - thawed);
+  assert.equal(times.filter((ms) => ms < 100).length, 5);
 });
