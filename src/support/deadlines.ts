@@ -1,5 +1,5 @@
-/** Expiring in one turn of the event loop: a connection is closed in some 50 µs, and many may have come together. */
-const AT_ONCE = 250;
+/** ms of a turn of the event loop in which deadlines expire: a connection is closed in 50 µs, and many may have come together. */
+const MOST_MS = 10;
 
 /**
  * Deadlines that all have the same duration, with one timer for all of them. A timer for each connection would take
@@ -46,18 +46,23 @@ export class Deadlines<Subject> {
   }
 
   #check(): void {
-    this.#timer = undefined;
     const now = performance.now();
-    let expired = 0;
-    for (const [subject, due] of this.#due) {
-      if (due > now || expired === AT_ONCE) {
-        // Timers keep whole milliseconds, and may come one too early; a turn must come between.
-        this.#timer = this.#wait(Math.max(1, Math.ceil(due - now)));
-        return;
+    try {
+      for (const [subject, due] of this.#due) {
+        if (due > now || performance.now() - now > MOST_MS) return;
+        this.#due.delete(subject);
+        this.#expire(subject);
       }
-      expired += 1;
-      this.#due.delete(subject);
-      this.#expire(subject);
+    } finally {
+      this.#waitForFirst();
     }
+  }
+
+  #waitForFirst(): void {
+    clearTimeout(this.#timer);
+    const [first] = this.#due.values();
+    // Timers keep whole milliseconds, and may come one too early; and a turn must come between.
+    this.#timer =
+      first === undefined ? undefined : this.#wait(Math.max(1, Math.ceil(first - performance.now())));
   }
 }

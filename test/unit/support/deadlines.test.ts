@@ -34,16 +34,41 @@ test('a deadline that was ended does not expire, and the others keep their time'
   assert.deepEqual([after(50), after(50)], ['', 'b']);
 });
 
-test('of many that are over at the same time, 250 expire in a turn of the event loop, in order', (t) => {
-  const { deadlines, after } = setUp(t, 100);
-  const subjects = range(0, 600).map(String);
-  for (const subject of subjects) deadlines.begin(subject);
-  const turns = [after(100), after(1), after(1), after(1)].map((text) => text.split(',').filter(Boolean));
-  assert.deepEqual(
-    turns.map(({ length }) => length),
-    [250, 250, 100, 0],
-  );
-  assert.deepEqual(turns.flat(), subjects);
+test('where it takes long, the rest of those that are over expire in later turns of the event loop, in order', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const expired: number[] = [];
+  const deadlines = new Deadlines<number>(100, (subject) => {
+    now += 3;
+    expired.push(subject);
+  });
+  for (const subject of range(0, 10)) deadlines.begin(subject);
+  now = 100;
+  const turns = [100, 1, 1, 1].map((ms) => {
+    t.mock.timers.tick(ms);
+    return expired.length;
+  });
+  assert.deepEqual([turns, expired], [[4, 8, 10, 10], range(0, 10)]);
+});
+
+test('a deadline that begins while another expires has one timer, and that of one that throws leaves the others theirs', (t) => {
+  const pass = holdTime(t);
+  const expired: string[] = [];
+  const deadlines = new Deadlines<string>(100, (subject) => {
+    expired.push(subject);
+    if (subject === 'a') deadlines.begin('c');
+    if (subject === 'b') throw new Error('b');
+  });
+  deadlines.begin('a');
+  deadlines.begin('b');
+  deadlines.begin('d');
+  assert.throws(() => pass(100), { message: 'b' });
+  pass(1);
+  assert.deepEqual(expired, ['a', 'b', 'd']);
+  deadlines.end('c');
+  pass(200);
+  assert.deepEqual(expired, ['a', 'b', 'd']);
 });
 
 test('those that have had a deadline for long enough expire earlier, and the others keep their time', (t) => {
