@@ -336,7 +336,7 @@ export class BatchProcessor {
       try {
         await batch.heartbeat();
       } catch {
-        return;
+        // `#processRecords` hears of it from its own next heartbeat.
       }
     }
   }
