@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs, { type Admin } from 'kafkajs';
-import { eventually } from '../../test/helpers/eventually.ts';
 import { committedBy } from '../../test/helpers/kafka-client.ts';
 import type { Scope } from '../../test/helpers/scope.ts';
 import { Audience } from '../clients/audience.ts';
@@ -18,6 +17,9 @@ import type { Target, Wiring } from '../targets/target.ts';
 
 /** Events that are written together while nobody is subscribed. */
 const WRITTEN_TOGETHER = 50_000;
+
+/** Between looks at what the group has committed. */
+const LOOK_MS = 50;
 
 /** Channels of events that nobody is subscribed to, from this one on. */
 const UNWANTED_CHANNEL = 50_000;
@@ -64,16 +66,23 @@ export class ShapeRun {
     measure: (run: ShapeRun) => Promise<number>,
   ): Promise<{ readonly value: number; readonly faults: readonly string[] }> {
     const scope = new RunScope();
+    // Ends what `measure` still does where the server has ended before.
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
     try {
       const load = target.load?.(asked) ?? asked;
       const { wiring, undo } = await prepare(load);
       scope.after(undo);
-      const run = new ShapeRun(scope, load, wiring, signal);
+      const run = new ShapeRun(scope, load, wiring, either);
       await run.#pods.start(target, wiring, load.pods);
-      const value = await Promise.race([measure(run), run.#pods.ended]);
+      const interrupted = new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      });
+      const value = await Promise.race([measure(run), run.#pods.ended, interrupted]);
       await run.#report();
       return { value, faults: run.faults };
     } finally {
+      over.abort(new Error('the run is over'));
       await scope.end();
     }
   }
@@ -85,14 +94,20 @@ export class ShapeRun {
 
   /** Connects clients in place of those that there are. Resolves once an event has reached each. */
   async connect(load = this.load): Promise<void> {
-    await this.#report();
-    await this.#clients?.audience.stop();
+    await this.disconnect();
     const ports = this.#pods.servers.map(({ port }) => port);
+    this.#signal.throwIfAborted();
     const audience = new Audience(load, ports);
     const traffic = new Traffic(this.#producer, load, Audience.subscribersByChannel(load));
     this.#clients = { audience, traffic, meter: new TrafficMeter(traffic, audience, this.#pods, UNSAMPLED) };
     await audience.connect();
     await reachAll(traffic, audience);
+  }
+
+  async disconnect(): Promise<void> {
+    await this.#report();
+    await this.#clients?.audience.stop();
+    this.#clients = undefined;
   }
 
   /** Sends the load's events for so long. Resolves once all have arrived. */
@@ -110,6 +125,7 @@ export class ShapeRun {
   async sendUnwanted(events: number): Promise<void> {
     const body = bodyText(this.load);
     for (let left = events; left > 0; left -= WRITTEN_TOGETHER) {
+      this.#signal.throwIfAborted();
       const messages = Array.from({ length: Math.min(left, WRITTEN_TOGETHER) }, () => {
         const channel = channelName(UNWANTED_CHANNEL + (this.#unwanted % UNWANTED_CHANNELS));
         this.#unwanted += 1;
@@ -122,7 +138,9 @@ export class ShapeRun {
     const admin = await this.#admin;
     const ends = await admin.fetchTopicOffsets(topic);
     const end = ends.reduce((sum, { high }) => sum + Number(high), 0);
-    await eventually(async () => assert.equal(await committedBy(admin, id, topic), end));
+    while ((await committedBy(admin, id, topic)) < end) {
+      await delay(LOOK_MS, undefined, { signal: this.#signal });
+    }
   }
 
   /** @returns user and system time in a second without events */

@@ -10,7 +10,7 @@ const PEERS = {
 };
 
 const [name] = process.argv.slice(2);
-const packages = PEERS[name];
+const packages = Object.hasOwn(PEERS, name ?? '') ? PEERS[name] : undefined;
 if (packages === undefined) {
   console.error(`expected one of ${Object.keys(PEERS).join(', ')}, got ${name ?? 'nothing'}`);
   process.exitCode = 2;
