@@ -6,8 +6,11 @@ const TURNS_PER_SECOND = 4;
 /** For long intervals: a turn has a set of its own. */
 const MOST_TURNS = 240;
 
-/** ms that are caught up with after a late timer. More would ask clients again before their last answers have been read. */
-const MOST_LATE_MS = 1_000;
+/**
+ * How much is caught up with after a late timer: ms, and a share of the interval. More would ask a client again before its last
+ * answer can have been read.
+ */
+const MOST_LATE = { ms: 1_000, share: 1 / 4 };
 
 type Beating = Pick<ClientConnection, 'id' | 'checkHeartbeat'>;
 
@@ -19,6 +22,7 @@ export class Heartbeats {
   /** Connections by the turn in which they are checked. Ids count up, so that turns get equally many. */
   readonly #turns: readonly Set<Beating>[];
   readonly #turnMs: number;
+  readonly #mostLateMs: number;
   #turn = 0;
   /** When the next turn is due: ms of `performance.now()`. */
   #dueAt = 0;
@@ -29,6 +33,7 @@ export class Heartbeats {
     const length = Math.min(seconds * TURNS_PER_SECOND, MOST_TURNS);
     this.#turns = Array.from({ length }, () => new Set());
     this.#turnMs = (seconds * 1_000) / length;
+    this.#mostLateMs = Math.min(MOST_LATE.ms, seconds * 1_000 * MOST_LATE.share);
   }
 
   start(): void {
@@ -55,7 +60,7 @@ export class Heartbeats {
 
   #wait(): void {
     const now = performance.now();
-    this.#dueAt = Math.max(this.#dueAt + this.#turnMs, now - MOST_LATE_MS);
+    this.#dueAt = Math.max(this.#dueAt + this.#turnMs, now - this.#mostLateMs);
     this.#timer = setTimeout(() => this.#beat(), Math.max(1, this.#dueAt - now)).unref();
   }
 

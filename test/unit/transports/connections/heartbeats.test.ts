@@ -87,9 +87,26 @@ test('turns that come late do not make the interval longer', (t) => {
 test('a process that was frozen catches up with a second of it', (t) => {
   let late = 60_000;
   const beat = lateTimers(t, () => late);
-  new Heartbeats(3).start();
+  new Heartbeats(25).start();
   const thawed = beat();
   late = 0;
   const times = range(0, 8).map(() => beat() - thawed);
   assert.equal(times.filter((ms) => ms < 100).length, 5);
+});
+
+test('with a short interval a client has most of it for its answer, also where the process was frozen', (t) => {
+  let late = 60_000;
+  const beat = lateTimers(t, () => late);
+  const heartbeats = new Heartbeats(1);
+  let now = 0;
+  const checkedAt: number[] = [];
+  for (const id of ['1', '2', '3', '4'])
+    heartbeats.add({ id, checkHeartbeat: () => void (id === '1' && checkedAt.push(now)) });
+  heartbeats.start();
+  for (const _ of range(0, 12)) {
+    now = beat();
+    late = 0;
+  }
+  const between = checkedAt.slice(1).map((at, index) => at - (checkedAt[index] ?? 0));
+  assert.ok(between.length > 0 && between.every((ms) => ms >= 500), between.join());
 });
