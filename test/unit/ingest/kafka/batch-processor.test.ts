@@ -208,6 +208,40 @@ test('an error of a heartbeat reaches the driver, which joins the group again', 
   assert.deepEqual(batch.committed, [500]);
 });
 
+test('while a chunk is delivered heartbeats go on, also after one that fails, and end with the batch', async () => {
+  const { consume, clock, publisher } = setUp();
+  const batch = new FakeBatch(events(1));
+  const sleep = clock.sleep;
+  let due!: () => void;
+  clock.sleep = (ms, signal) => {
+    if (ms !== 1_000) return sleep(ms, signal);
+    return new Promise((resolve) => {
+      due = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  };
+  let deliver!: () => void;
+  publisher.publish = () => new Promise((resolve) => (deliver = resolve));
+  const consuming = consume(batch);
+  const beats: number[] = [];
+  batch.onHeartbeat = () => {
+    if (beats.length === 1) throw new Error('Kafka is away');
+  };
+  for (const _ of range(0, 3)) {
+    await setImmediate();
+    beats.push(batch.beats);
+    due();
+  }
+  await setImmediate();
+  beats.push(batch.beats);
+  deliver();
+  await consuming;
+  due();
+  await setImmediate();
+  const [first = NaN] = beats;
+  assert.deepEqual([...beats, batch.beats], [first, first + 1, first + 2, first + 3, first + 3]);
+});
+
 test('a batch is committed only when its dead letters are acknowledged too, and its events are published once', async () => {
   const { consume, offsets, sink, buried, metrics } = setUp();
   const values = ['{"n":0}', 'not json', '{"n":2}'];
