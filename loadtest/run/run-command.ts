@@ -1,11 +1,10 @@
-import { choice, defineCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { origin } from '../report/origin.ts';
 import type { Report } from '../report/report.ts';
 import { defaultFolder, save } from '../report/save-report.ts';
 import { summary } from '../report/terminal-summary.ts';
 import { againstOption, readAgainst, targetsOf } from '../targets/peers/peers.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { DRIVERS, withDriver } from '../targets/sluice.ts';
+import { driverOption, sluiceWith } from '../targets/sluice.ts';
 import { loadOptions, readLoad, STANDARD_LOAD } from './load-options.ts';
 import { interruption, measureEach } from './measure.ts';
 
@@ -14,11 +13,7 @@ export const command = defineCommand({
   needsServices: true,
   options: {
     ...loadOptions(STANDARD_LOAD),
-    driver: {
-      type: 'string',
-      default: loadConfig({}).KAFKA_DRIVER,
-      help: `Sluice's Kafka client: ${DRIVERS.join(' or ')}`,
-    },
+    driver: driverOption,
     against: againstOption,
     out: {
       type: 'string',
@@ -26,7 +21,7 @@ export const command = defineCommand({
     },
   },
   prepare({ values: { driver, against, out, ...values }, commandLine }) {
-    const subject = withDriver(choice('driver', driver, DRIVERS));
+    const subject = sluiceWith(driver);
     const load = readLoad(values);
     const others = readAgainst(against);
     return async () => {

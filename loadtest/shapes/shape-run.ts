@@ -15,13 +15,13 @@ import { prepare } from '../run/wiring.ts';
 import { Pods } from '../targets/pods.ts';
 import type { Target, Wiring } from '../targets/target.ts';
 
-/** Events that are written together while nobody is subscribed. */
+/** Events without subscribers that are written together. */
 const WRITTEN_TOGETHER = 50_000;
 
-/** Between looks at what the group has committed. */
+/** Time between two looks at what the group has committed. */
 const LOOK_MS = 50;
 
-/** Channels of events that nobody is subscribed to, from this one on. */
+/** The first of the channels without subscribers. */
 const UNWANTED_CHANNEL = 50_000;
 const UNWANTED_CHANNELS = 4_000;
 

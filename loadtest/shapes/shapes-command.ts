@@ -5,7 +5,7 @@ import { tableText } from '../report/text-table.ts';
 import { amount, comparison } from '../report/units.ts';
 import { interruption } from '../run/measure.ts';
 import { againstOption, readAgainst, targetsOf } from '../targets/peers/peers.ts';
-import { DRIVERS, withDriver } from '../targets/sluice.ts';
+import { driverOption, sluiceWith } from '../targets/sluice.ts';
 import type { Target } from '../targets/target.ts';
 import { median } from '../statistics.ts';
 import { ShapeRun } from './shape-run.ts';
@@ -17,19 +17,19 @@ const MOST_ROUNDS = 20;
 
 export const command = defineCommand({
   summary:
-    'one figure for each way in which events come: to all, to one, to nobody, few of them, none; and connecting',
+    'one figure for each way in which events come: to all, to one, to none, rarely, not at all; and connecting',
   needsServices: true,
   options: {
     shapes: { type: 'string', default: NAMES.join(','), help: 'what is measured' },
     rounds: { type: 'string', default: '2', help: 'how often, with a server of its own each time' },
-    driver: { type: 'string', default: 'kafkajs', help: `Sluice's Kafka client: ${DRIVERS.join(' or ')}` },
+    driver: driverOption,
     against: againstOption,
     out: { type: 'string', help: 'file for the figures as JSON' },
   },
   prepare({ values, commandLine }) {
     const names = values.shapes.split(',').map((name) => choice('shapes', name, NAMES));
     const rounds = wholeNumber('rounds', values.rounds, 1, MOST_ROUNDS);
-    const subject = withDriver(choice('driver', values.driver, DRIVERS));
+    const subject = sluiceWith(values.driver);
     const others = readAgainst(values.against);
     return async () => {
       const signal = interruption();

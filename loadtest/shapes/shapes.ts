@@ -52,7 +52,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     measure: perEvent,
   },
   nobody: {
-    figure: 'flood, nobody is subscribed: CPU an event, µs',
+    figure: 'flood without subscribers: CPU an event, µs',
     load: { ...ofItsOwn, sockets: 1, channels: 1 },
     measure: async (run) => {
       await run.connect();

@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { loadConfig } from '../../src/config/config.ts';
+import { choice } from '../command.ts';
 import type { Target } from './target.ts';
 
 /** The gateway as users run it, by its command line, but without draining and without limits on connections. */
@@ -23,9 +25,16 @@ export const sluice: Target = {
   }),
 };
 
-/** The Kafka clients that Sluice has. */
-export const DRIVERS = ['kafkajs', 'platformatic'];
+const DRIVERS = ['kafkajs', 'platformatic'];
 
-export function withDriver(driver: string): Target {
-  return { ...sluice, environment: (wiring) => ({ ...sluice.environment(wiring), KAFKA_DRIVER: driver }) };
+export const driverOption = {
+  type: 'string',
+  default: loadConfig({}).KAFKA_DRIVER,
+  help: `Sluice's Kafka client: ${DRIVERS.join(' or ')}`,
+} as const;
+
+/** @throws UsageError unless the text names a Kafka client */
+export function sluiceWith(driver: string): Target {
+  const KAFKA_DRIVER = choice('driver', driver, DRIVERS);
+  return { ...sluice, environment: (wiring) => ({ ...sluice.environment(wiring), KAFKA_DRIVER }) };
 }

@@ -1,10 +1,9 @@
 /** Packages that are too large, or too rarely needed, to be installed with the others. */
-import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
 import { withLock } from './lock.mjs';
-import { cacheFolder } from './places.mjs';
+import { cacheFolder, cloneName } from './places.mjs';
 import { interrupt, run } from './processes.mjs';
 
 const DOWNLOAD_TIMEOUT_MS = 600_000;
@@ -18,8 +17,7 @@ const DOWNLOAD_TIMEOUT_MS = 600_000;
  */
 export async function fetchOnDemand({ name, packages, shared = [] }, answer) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupt);
-  const clone = createHash('sha256').update(root).digest('hex').slice(0, 8);
-  const folder = path.join(cacheFolder, shared.length > 0 ? `${name}-${clone}` : name);
+  const folder = path.join(cacheFolder, shared.length > 0 ? `${name}-${cloneName}` : name);
   try {
     if (!existsSync(folder)) {
       await withLock(path.join(cacheFolder, `${name}.lock`), async () => {

@@ -11,7 +11,7 @@ const UNWANTED = 5_000;
 
 for (const name of ['sluice', 'stock', 'yoga', 'mercurius']) {
   test(
-    `${name}: clients get what is theirs, and what nobody is subscribed to is consumed all the same`,
+    `${name}: clients get what is theirs, and events without subscribers are consumed all the same`,
     needs('kafka', 'redis', 'kcat'),
     async (t) => {
       const [target = sluice] = name === 'sluice' ? [] : await targetsOf([name], t.signal);
@@ -24,8 +24,11 @@ for (const name of ['sluice', 'stock', 'yoga', 'mercurius']) {
         assert.equal(deliveries, events);
         const before = run.cpuSeconds;
         await run.sendUnwanted(UNWANTED);
-        assert.ok(run.cpuSeconds > before, 'expected that events cost CPU');
-        assert.ok((await run.cpuOfRest(1)) < 1);
+        const busy = run.cpuSeconds;
+        assert.ok(busy > before, 'expected that events cost CPU');
+        // In a second: half of two seconds', and a little, as timers may come too early.
+        const rest = await run.cpuOfRest(2);
+        assert.ok(rest >= 0 && rest <= 0.51 * (run.cpuSeconds - busy), `${rest}`);
         return (await run.flood(1)).deliveries;
       });
       assert.deepEqual(faults, []);
