@@ -1,4 +1,5 @@
 import { median } from '../statistics.ts';
+import { collectYoung } from './allocation.ts';
 
 /** Stages of one path. In a chain, each stage does the work of the one before it, and more. */
 export interface StageCase {
@@ -23,7 +24,7 @@ export interface StageMeasurement {
  * Measures `rounds` rounds, after `warmUp` rounds that do not count.
  *
  * @param prepare makes the input of one round, while the clock stands still; its result does the round, and resolves
- *   when no work on it is under way any more
+ *   when no work on it is under way any more. A round pays for the collection of its own garbage only
  * @param units the number of units in a round
  * @returns ns of CPU for each unit: the median of the rounds
  */
@@ -36,6 +37,7 @@ export async function cpuOfRounds(
   const times: number[] = [];
   for (let round = -warmUp; round < rounds; round += 1) {
     const run = prepare();
+    collectYoung();
     const begun = process.cpuUsage();
     await run();
     const { user, system } = process.cpuUsage(begun);
