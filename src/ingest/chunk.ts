@@ -31,7 +31,7 @@ type OpenSpans = Map<KafkaRecord, EventSpan> | undefined;
  * Bytes of a chunk's events, times their channels: Redis, and a pod that listens to all channels, can take these in a
  * fraction of a second. An event with more is a chunk by itself.
  */
-const FANOUT_BYTES = 8 * 1024 * 1024;
+const FANOUT_BYTES = 4 * 1024 * 1024;
 
 /** Bytes of records that are worked on in a turn of the event loop: a chunk may have 4 MB. */
 const TURN_BYTES = 64 * 1024;

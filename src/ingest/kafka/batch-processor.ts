@@ -46,8 +46,12 @@ export interface BatchProcessorOptions {
 /** Records that are published together: enough to fill a Redis pipeline, few enough to repeat. */
 const CHUNK_SIZE = 500;
 
-/** After so long, a batch is left after a chunk, so that other partitions get their turn; the rest is fetched again. */
-const LONG_MS = 100;
+/**
+ * After so long, a batch is left after a chunk, so that other partitions get their turn; the rest is fetched again. A chunk
+ * of fewer records than it might have had, since they are large or have many channels, takes Redis and the receiving pods
+ * as long again.
+ */
+const LONG_MS = { full: 100, short: 25 };
 
 /** How often the driver is asked for a heartbeat while a batch is processed; it sends only those that are due. */
 const HEARTBEAT_MS = 1_000;
@@ -155,10 +159,11 @@ export class BatchProcessor {
         this.#times.note(last);
         await batch.commit(last.offset + 1);
         start = records.indexOf(last, start) + 1;
+        const isFull = last === chunk.at(-1);
+        if (clock.now() - startedAt >= (isFull ? LONG_MS.full : LONG_MS.short)) return;
       } finally {
         this.#inHand = undefined;
       }
-      if (clock.now() - startedAt >= LONG_MS) return;
     }
   }
 

@@ -342,8 +342,8 @@ const wide = (count: number, keys: number, bytes: number) =>
 
 test('a chunk ends with the bytes of its events times their channels', async () => {
   const { consume, publisher } = setUp({ keys: ['ids'] });
-  const { committed } = await consume(wide(20, 99, 40_000));
-  // 100 channels of 4 MB each time two events and a bit come together.
+  const { committed } = await consume(wide(20, 99, 20_000));
+  // 100 channels of 2 MB each time two events and a bit come together.
   assert.deepEqual(committed, [3, 6, 9, 12, 15, 18, 20]);
   assert.equal(publisher.published.length, 20 * 100);
 });
@@ -411,6 +411,16 @@ test('a batch that takes long is left behind a chunk, so that other partitions g
   publisher.failing = taking(() => (now += 60));
   const { committed } = await consume(events(2_000));
   assert.deepEqual(committed, [500, 1_000]);
+});
+
+test('a batch of large events is left earlier, since Redis and other pods are busy with them as well', async () => {
+  const { consume, clock, publisher } = setUp();
+  let now = 0;
+  clock.now = () => now;
+  publisher.failing = taking(() => (now += 15));
+  const text = 'x'.repeat(1_000_000);
+  const { committed } = await consume(range(0, 20).map((n) => JSON.stringify({ n, text })));
+  assert.deepEqual(committed, [5, 10]);
 });
 
 test('while a chunk is delivered, and while its partition waits for the dead-letter topic, all of it may have been published', async () => {
