@@ -183,6 +183,7 @@ export async function createPublicSide(
         subscriptions,
         flusher,
         bufferBytes: config.SOCKET_BUFFER_BYTES,
+        compressionMinBytes: config.COMPRESSION_MIN_BYTES,
         metrics,
       }),
       admission,

@@ -17,7 +17,11 @@ test(
   needs('chromium'),
   async (t) => {
     const origin = await servePages(t);
-    const gateway = await startBids(t, { ORIGINS: origin, CONNECTION_MAX_AGE_SECONDS: '5' });
+    const gateway = await startBids(t, {
+      ORIGINS: origin,
+      CONNECTION_MAX_AGE_SECONDS: '5',
+      COMPRESSION_MIN_BYTES: '1',
+    });
     const page = await openPage(t);
     await page.goto(origin);
     await page.evaluate((url) => {

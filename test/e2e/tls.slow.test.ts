@@ -30,7 +30,7 @@ test(
   'a page has more streams at once than a browser has connections, as they share one',
   needs('chromium'),
   async (t) => {
-    const gateway = await startWithTls(t, { GRAPHIQL: 'true' });
+    const gateway = await startWithTls(t, { GRAPHIQL: 'true', COMPRESSION_MIN_BYTES: '1' });
     const page = await openPage(t, { ignoreHTTPSErrors: true });
     await page.goto(gateway.httpUrl.replace('127.0.0.1', 'localhost'));
     const streams = 20;

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { constants, deflateRawSync } from 'node:zlib';
+import { constants, createGunzip, deflateRawSync } from 'node:zlib';
 import type { ClientOptions } from 'ws';
+import { Changes } from '../helpers/changes.ts';
 import { embedGateway } from '../helpers/embedded-gateway.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { graphFolder } from '../helpers/graph-folder.ts';
 import { connect } from '../helpers/raw-socket.ts';
+import type { Scope } from '../helpers/scope.ts';
 import { sharedGateway } from '../helpers/shared-gateway.ts';
 
 const SCHEMA = `
@@ -20,13 +22,14 @@ const SCHEMA = `
   type Item { name: String n: Int }
 `;
 
-const compressing = sharedGateway(async (scope) =>
+const startCompressing = async (scope: Scope): Promise<GatewayProcess> =>
   embedGateway(scope, {
     GRAPH: await graphFolder(scope, { 'schema.graphql': SCHEMA }),
     COMPRESSION_MIN_BYTES: '512',
     CHANNEL_LINGER_MS: '0',
-  }),
-);
+  });
+
+const compressing = sharedGateway(startCompressing);
 
 const pageOf = (n: number) => ({
   n,
@@ -82,6 +85,62 @@ test('clients that offer compression read results from a quarter of their bytes,
     assert.deepEqual(isShort, ['short', 'short', 'long', 'long', 'long'], `${bytes.join()} of ${PAGE_BYTES}`);
   }
 });
+
+/** The body of a response with results, as it comes, and how many bytes of it have come. */
+async function streamed(t: TestContext, httpUrl: string, field: string, headers: OutgoingHttpHeaders) {
+  const query = `subscription { ${field} { n items { name n } } }`;
+  const request = get(`${httpUrl}/graphql?query=${encodeURIComponent(query)}`, { headers });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  t.after(() => response.destroy());
+  const isGzip = response.headers['content-encoding'] === 'gzip';
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => void (bytes += chunk.length));
+  const body = isGzip ? response.pipe(createGunzip()) : response;
+  const come = new Changes();
+  let text = '';
+  body.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+    come.emit();
+  });
+  const untilPage = (n: number) => {
+    const expected = JSON.stringify({ data: { [field]: pageOf(n) } });
+    return come.until(
+      () => text.includes(expected) || undefined,
+      () => text.slice(-200),
+    );
+  };
+  return { isGzip, bytes: () => bytes, untilPage, ended: once(body, 'end') };
+}
+
+for (const accept of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0'])
+  test(`a response of ${accept} has results in a quarter of their bytes where the client accepts gzip`, async (t) => {
+    const stops: (() => unknown)[] = [];
+    const gateway = await startCompressing({ after: (stop) => void stops.push(stop) });
+    const packed = { accept, 'accept-encoding': 'br, GZIP;q=0.5' };
+    const open = (field: string, headers: OutgoingHttpHeaders) =>
+      streamed(t, gateway.httpUrl, field, headers);
+    const page = await open('page', packed);
+    const others = [
+      await open('secret', packed),
+      await open('page', { accept }),
+      await open('page', { accept, 'accept-encoding': 'gzip;q=0, identity' }),
+    ];
+    const all = [page, ...others];
+    assert.deepEqual(
+      all.map(({ isGzip }) => isGzip),
+      [true, true, false, false],
+    );
+    await gateway.untilMetric('sluice_subscribers', all.length);
+    for (const n of [1, 2, 3]) {
+      const before = all.map(({ bytes }) => bytes());
+      await gateway.postEvent('pages', pageOf(n));
+      await Promise.all(all.map(({ untilPage }) => untilPage(n)));
+      const isShort = all.map(({ bytes }, index) => bytes() - (before[index] ?? 0) < PAGE_BYTES / 4);
+      assert.deepEqual(isShort, [true, false, false, false]);
+    }
+    // Bodies end in order: what unpacks them compares their checksums and lengths.
+    await Promise.all([...stops.map((stop) => stop()), ...all.map(({ ended }) => ended)]);
+  });
 
 const ANSWER = 'permessage-deflate; server_no_context_takeover; client_no_context_takeover';
 

@@ -15,7 +15,7 @@ export interface FrameFormat {
   /** Bytes of a whole frame. */
   length(result: FramedResult, idLength: number): number;
   /** Bytes that a frame counts while it waits, for a format that compresses: what it is made of. Absent: its length. */
-  held?(result: FramedResult, idLength: number): number;
+  readonly held?: ((result: FramedResult, idLength: number) => number) | undefined;
   /** Writes one frame without its id. @returns where the id goes */
   write(target: Buffer, at: number, result: FramedResult, idLength: number): number;
   /** One frame in buffers that do not change, around a result that is too large to be copied for each client. */

@@ -20,6 +20,8 @@ export interface FrameSink {
   write(bytes: Buffer, length: number): void;
   /** Writes one frame, given in pieces that do not change any more. */
   writePieces(pieces: readonly Buffer[]): void;
+  /** Called after each result that has been written, in order. Absent: the sink counts none. */
+  wrote?(result: SerializedResult): void;
   /** Sends one message of the protocol, which is text and no frame yet. */
   send(text: string): void;
 }
@@ -263,6 +265,11 @@ export class SendQueue {
       this.#sink.writePieces(queue.format.pieces(message, id));
     } else {
       this.#services.frameBatches.write(queue, this.#sink);
+    }
+    if (this.#sink.wrote === undefined) return;
+    for (let index = next; index < queue.next; index += 1) {
+      const written = queue.messages[index];
+      if (typeof written === 'object') this.#sink.wrote(written);
     }
   }
 

@@ -27,6 +27,14 @@ export function acceptedBy(accept: string | undefined): Accepted {
   return { wire, json };
 }
 
+/** @param acceptEncoding the header; absent: the client has not said that it can unpack anything */
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  return (acceptEncoding?.toLowerCase().split(',') ?? []).some((coding) => {
+    const [name = '', quality = ''] = coding.split(';').map((part) => part.trim());
+    return name === 'gzip' && !NONE.test(quality);
+  });
+}
+
 function wireOf(type: string, parameters: readonly string[]): StreamWire | undefined {
   if (type === 'text/event-stream') return EVENT_STREAM;
   // Without the parameter, `multipart/mixed` is for query results in parts.

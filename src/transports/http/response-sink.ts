@@ -3,8 +3,7 @@ import type { Duplex } from 'node:stream';
 import { DirectStream } from '../delivery/direct-stream.ts';
 import type { FrameFormat, FramedResult } from '../delivery/frame-format.ts';
 import type { FrameSink } from '../delivery/send-queue.ts';
-import { EVENT_STREAM } from './event-stream.ts';
-import { MULTIPART } from './multipart.ts';
+import { GzipBody, type GzipFrames } from './gzip.ts';
 import type { StreamWire } from './stream-wire.ts';
 
 const LINE_END = Buffer.from('\r\n');
@@ -12,9 +11,11 @@ const LINE_END = Buffer.from('\r\n');
 /** Writes each frame as one chunk of a body in HTTP/1.1 (RFC 9112, 7.1): the same bytes for all clients. */
 export class ChunkedFrames implements FrameFormat {
   readonly #frames: FrameFormat;
+  readonly held: FrameFormat['held'];
 
   constructor(frames: FrameFormat) {
     this.#frames = frames;
+    this.held = frames.held?.bind(frames);
   }
 
   length(result: FramedResult, idLength: number): number {
@@ -37,9 +38,9 @@ export class ChunkedFrames implements FrameFormat {
   }
 }
 
-/** A text that is not empty, as one chunk. */
-export function chunkOf(text: string): string {
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+/** Bytes that are not empty, as one chunk. */
+export function chunkOf(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, LINE_END]);
 }
 
 /** The number of hexadecimal digits of a length that is not 0. Fast, as each delivery needs it. */
@@ -47,10 +48,14 @@ function digitsOf(length: number): number {
   return (35 - Math.clz32(length)) >> 2;
 }
 
-/** The formats of all responses in chunks, so that they share their frames. */
-const CHUNKED: ReadonlyMap<StreamWire, FrameFormat> = new Map(
-  [EVENT_STREAM, MULTIPART].map((wire) => [wire, new ChunkedFrames(wire.format)]),
-);
+/** The formats of responses in chunks, so that they share their frames. */
+const chunked = new WeakMap<FrameFormat, FrameFormat>();
+
+function inChunks(format: FrameFormat): FrameFormat {
+  const known = chunked.get(format) ?? new ChunkedFrames(format);
+  chunked.set(format, known);
+  return known;
+}
 
 /** Undocumented: whether the body is sent in chunks, as it is in HTTP/1.1. */
 interface Encoded {
@@ -68,14 +73,20 @@ export class ResponseSink extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
   readonly #response: ServerResponse;
   readonly #isChunked: boolean;
+  readonly #gzip: { readonly frames: GzipFrames; readonly body: GzipBody } | undefined;
   #ended = false;
 
-  /** @param body the response's socket, or in HTTP/2 its stream */
-  constructor(response: ServerResponse, body: Duplex, wire: StreamWire) {
+  /**
+   * @param body the response's socket, or in HTTP/2 its stream
+   * @param frames with gzip; undefined: the body is not compressed
+   */
+  constructor(response: ServerResponse, body: Duplex, wire: StreamWire, frames?: GzipFrames) {
     super(body);
     this.#response = response;
     this.#isChunked = (response as Encoded).chunkedEncoding === true;
-    this.format = (this.#isChunked ? CHUNKED.get(wire) : undefined) ?? wire.format;
+    this.#gzip = frames && { frames, body: new GzipBody() };
+    const format = frames ?? wire.format;
+    this.format = this.#isChunked ? inChunks(format) : format;
   }
 
   get open(): boolean {
@@ -96,14 +107,23 @@ export class ResponseSink extends DirectStream implements FrameSink {
     this.writeTogether(pieces);
   }
 
+  wrote(result: FramedResult): void {
+    this.#gzip?.body.add(this.#gzip.frames.checksum(result));
+  }
+
   send(text: string): void {
-    if (text !== '') this.stream.write(this.#isChunked ? chunkOf(text) : text);
+    if (text !== '') this.#send(this.#gzip?.body.text(text) ?? Buffer.from(text));
+  }
+
+  #send(bytes: Buffer): void {
+    this.stream.write(this.#isChunked ? chunkOf(bytes) : bytes);
   }
 
   /** Sends a last text, and ends the response. */
   end(text: string): void {
     if (!this.open) return;
     this.send(text);
+    if (this.#gzip !== undefined) this.#send(this.#gzip.body.end());
     this.#ended = true;
     this.#response.end();
   }

@@ -22,9 +22,10 @@ export interface StreamWire {
 }
 
 /** The headers of a response in that form. */
-export function streamHeaders({ contentType }: StreamWire): OutgoingHttpHeaders {
+export function streamHeaders({ contentType }: StreamWire, isGzip = false): OutgoingHttpHeaders {
   return {
     'content-type': contentType,
+    ...(isGzip && { 'content-encoding': 'gzip' }),
     'cache-control': 'no-store, no-transform',
     // Otherwise nginx would buffer the results until it has many.
     'x-accel-buffering': 'no',

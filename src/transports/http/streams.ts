@@ -6,6 +6,8 @@ import type { Operation } from '../../executor/operation.ts';
 import type { RequestHead } from '../../graph/api/context.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { SubscribeExtensions } from '../delivery/client-subscription.ts';
+import { acceptsGzip } from './accepted.ts';
+import { gzipFormats, type GzipFrames } from './gzip.ts';
 import { ResponseSink } from './response-sink.ts';
 import { StreamConnection, StreamSubscription, type StreamServices } from './stream-connection.ts';
 import { streamHeaders, type StreamWire } from './stream-wire.ts';
@@ -32,15 +34,21 @@ export interface StreamRefusal {
 }
 
 interface StreamsOptions extends StreamServices {
+  /** Results of at least so many bytes are compressed for clients that accept gzip; 0: no response is. */
+  readonly compressionMinBytes: number;
   readonly metrics: Pick<Metrics, 'refused'>;
 }
 
 /** Subscriptions whose results are the body of a response: server-sent events, and multipart. */
 export class Streams {
   readonly #options: StreamsOptions;
+  /** By wire; none: no response is compressed. */
+  readonly #gzip: ReadonlyMap<StreamWire, GzipFrames>;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
+    const { compressionMinBytes } = options;
+    this.#gzip = compressionMinBytes > 0 ? gzipFormats(compressionMinBytes) : new Map();
   }
 
   /**
@@ -60,9 +68,10 @@ export class Streams {
       const message = 'Too many connections of this viewer: close one of them';
       return { status: 429, code: 'TOO_MANY_CONNECTIONS', message };
     }
-    response.writeHead(200, streamHeaders(wire));
+    const gzip = acceptsGzip(request.headers['accept-encoding']) ? this.#gzip.get(wire) : undefined;
+    response.writeHead(200, streamHeaders(wire, gzip !== undefined));
     response.flushHeaders();
-    const sink = new ResponseSink(response, body, wire);
+    const sink = new ResponseSink(response, body, wire, gzip);
     const connection = new StreamConnection(sink, wire, identity.viewer, tally, this.#options, address);
     response.once('close', () => connection.onClose());
     connections.sessions?.begin(connection, identity, request);

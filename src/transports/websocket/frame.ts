@@ -1,4 +1,11 @@
-import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { constants, inflateRawSync } from 'node:zlib';
+import {
+  compressedJson,
+  MOST_STORED_BYTES,
+  storedBlocks,
+  STORED_HEADER_BYTES,
+  writeStoredHeader,
+} from '../delivery/deflate.ts';
 import type { FramedResult, FrameFormat } from '../delivery/frame-format.ts';
 
 /**
@@ -77,32 +84,18 @@ export const NEXT_FRAMES: FrameFormat = NEXT;
 const DATA = new MessageFrames('data');
 export const DATA_FRAMES: FrameFormat = DATA;
 
-/** A stored block of DEFLATE: its type and padding, its length, and the complement of that. The length has 16 bits. */
-const STORED_HEADER_BYTES = 5;
-const MOST_STORED_BYTES = 0xffff;
+const STORED_OPENING = Buffer.concat(storedBlocks(OPENING));
 
 /** The type and padding of the empty stored block at a message's end. The receiver adds the rest of the block (RFC 7692, 7.2.2). */
 const END = Buffer.from([0]);
 
-/** Larger results would hold the event loop for too long, even with little compression. */
-const MOST_COMPRESSED_BYTES = 256 * 1024;
-
-/** Results above it are compressed faster, and somewhat less. */
-const LARGE_BYTES = 8 * 1024;
-
-/** A result that gets less short is not worth the memory of both forms while it waits. */
-const MOST_OF_RESULT = 0.75;
-
 /**
- * Frames for clients that offer permessage-deflate. A result is compressed once for all subscribers, as blocks that end on a
- * byte; the id follows in a block that is stored:
+ * Frames for clients that offer permessage-deflate. A result is compressed once for all subscribers; what is around it, with
+ * the id, is stored:
  *
- *     ┌────────┬──────────────────────────────────┬──────────────┬────┬──────────────────┬─────┐
- *     │ header │ {"payload":{"data":{…}},"id":"   │ block header │ id │ ","type":"next"} │ end │
- *     └────────┴──────────────────────────────────┴──────────────┴────┴──────────────────┴─────┘
- *               compressed
- *
- * A block refers to nothing before its message, so no memory is needed for a socket.
+ *     ┌────────┬──────────────┬────────────┬────────────┬──────────────┬─────────┬────┬──────────────────┬─────┐
+ *     │ header │ block header │ {"payload":│ compressed │ block header │ ,"id":" │ id │ ","type":"next"} │ end │
+ *     └────────┴──────────────┴────────────┴────────────┴──────────────┴─────────┴────┴──────────────────┴─────┘
  */
 class CompressedFrames implements FrameFormat {
   readonly #plain: MessageFrames;
@@ -113,7 +106,8 @@ class CompressedFrames implements FrameFormat {
   constructor(plain: MessageFrames, minBytes: number) {
     this.#plain = plain;
     this.#minBytes = minBytes;
-    this.#fixedBytes = STORED_HEADER_BYTES + plain.afterId.length + END.length;
+    const { length } = plain.afterId;
+    this.#fixedBytes = STORED_OPENING.length + STORED_HEADER_BYTES + BEFORE_ID.length + length + END.length;
   }
 
   length(result: FramedResult, idLength: number): number {
@@ -132,8 +126,10 @@ class CompressedFrames implements FrameFormat {
     if (compressed === undefined) return this.#plain.write(target, at, result, idLength);
     const { afterId } = this.#plain;
     let end = writeHeader(target, at, COMPRESSED_FRAME, this.#fixedBytes + compressed.length + idLength);
+    end += STORED_OPENING.copy(target, end);
     end += compressed.copy(target, end);
-    end = writeStoredHeader(target, end, idLength + afterId.length);
+    end = writeStoredHeader(target, end, BEFORE_ID.length + idLength + afterId.length);
+    end += BEFORE_ID.copy(target, end);
     afterId.copy(target, end + idLength);
     END.copy(target, end + idLength + afterId.length);
     return end;
@@ -142,46 +138,22 @@ class CompressedFrames implements FrameFormat {
   pieces(result: FramedResult, id: string): Buffer[] {
     const compressed = this.#compressed(result, id.length);
     if (compressed === undefined) return this.#plain.pieces(result, id);
-    const { afterId } = this.#plain;
     const length = this.#fixedBytes + compressed.length + id.length;
     const header = Buffer.allocUnsafe(headerLength(length));
     writeHeader(header, 0, COMPRESSED_FRAME, length);
-    const stored = Buffer.allocUnsafe(STORED_HEADER_BYTES);
-    writeStoredHeader(stored, 0, id.length + afterId.length);
-    return [header, compressed, Buffer.concat([stored, Buffer.from(id, 'latin1'), afterId, END])];
+    const behind = Buffer.concat([BEFORE_ID, Buffer.from(id, 'latin1'), this.#plain.afterId]);
+    return [header, STORED_OPENING, compressed, ...storedBlocks(behind), END];
   }
 
   #compressed(result: FramedResult, idLength: number): Buffer | undefined {
-    const { length } = result.json;
-    if (length < this.#minBytes || length > MOST_COMPRESSED_BYTES) return undefined;
-    if (idLength + this.#plain.afterId.length > MOST_STORED_BYTES) return undefined;
-    return result.compressed?.(deflated);
+    if (BEFORE_ID.length + idLength + this.#plain.afterId.length > MOST_STORED_BYTES) return undefined;
+    return compressedJson(result, this.#minBytes);
   }
 }
 
 /** Returns the frames of these formats for clients that offer compression. @param minBytes of a result that is compressed */
 export function compressedFormats(minBytes: number): ReadonlyMap<FrameFormat, FrameFormat> {
   return new Map([NEXT, DATA].map((plain) => [plain, new CompressedFrames(plain, minBytes)]));
-}
-
-/** Returns a result with what stands before and behind it, up to the id, compressed; undefined if too little is gained. */
-function deflated(json: Buffer): Buffer | undefined {
-  const bytes = deflateRawSync(Buffer.concat([OPENING, json, BEFORE_ID]), {
-    level: json.length > LARGE_BYTES ? constants.Z_BEST_SPEED : constants.Z_DEFAULT_COMPRESSION,
-    finishFlush: constants.Z_SYNC_FLUSH,
-  });
-  if (bytes.length > MOST_OF_RESULT * json.length) return undefined;
-  // Node.js has written it into a larger buffer, which it would keep in memory.
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
-}
-
-function writeStoredHeader(target: Buffer, at: number, length: number): number {
-  target[at] = 0;
-  target.writeUInt16LE(length, at + 1);
-  target.writeUInt16LE(~length & MOST_STORED_BYTES, at + 3);
-  return at + STORED_HEADER_BYTES;
 }
 
 /** The messages in bytes that hold whole frames. */
