@@ -38,6 +38,11 @@ export class Audience {
     return this.#sum('deliveries');
   }
 
+  /** Bytes that the sockets have read. */
+  get bytes(): number {
+    return this.#sum('bytes');
+  }
+
   /** Returns the number of sockets of each channel. @param reading leaves out sockets that stop reading */
   static subscribersByChannel(load: Load, { reading } = { reading: false }): number[] {
     const counts = Array.from({ length: Math.max(1, load.channels) }, () => 0);

@@ -27,6 +27,7 @@ let visiting: NodeJS.Timeout | undefined;
 const tally: Tally = {
   open: 0,
   deliveries: 0,
+  bytes: 0,
   delays: [],
   closed: ({ stalls }, ending) => {
     if (stalls) endings[ending] = (endings[ending] ?? 0) + 1;
@@ -96,7 +97,8 @@ async function admitVisitor(): Promise<void> {
 
 let sent = '';
 setInterval(() => {
-  const progress = { open: tally.open, deliveries: tally.deliveries, closed: unexpected };
+  const { open, deliveries, bytes } = tally;
+  const progress = { open, deliveries, bytes, closed: unexpected };
   const text = JSON.stringify(progress);
   if (text !== sent) send({ type: 'progress', ...progress });
   sent = text;

@@ -33,6 +33,8 @@ export interface Progress {
   readonly type: 'progress';
   readonly open: number;
   readonly deliveries: number;
+  /** Bytes that the sockets have read. */
+  readonly bytes: number;
   /** The number of sockets that were closed though they read all the time. */
   readonly closed: number;
 }

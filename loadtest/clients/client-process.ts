@@ -9,7 +9,7 @@ const MAIN = path.join(import.meta.dirname, 'client-main.js');
 export class ClientProcess {
   readonly #child: ChildProcess;
   readonly #changed: () => void;
-  #progress: Progress = { type: 'progress', open: 0, deliveries: 0, closed: 0 };
+  #progress: Progress = { type: 'progress', open: 0, deliveries: 0, bytes: 0, closed: 0 };
 
   /** @param changed called whenever `progress` has changed */
   constructor(assignment: Assignment, changed: () => void) {

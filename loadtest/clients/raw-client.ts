@@ -31,6 +31,8 @@ const SHARED = Buffer.allocUnsafe(256 * 1024);
 /** Handles the messages of one client. No method may throw. */
 export interface Receiver {
   acknowledged(): void;
+  /** Counts bytes that the socket has read. Absent: they are not counted. */
+  read?(bytes: number): void;
   /** Takes a `next`, or any other message after the acknowledgement: one text frame, valid during the call. */
   text(bytes: Buffer, start: number, end: number): void;
   /** @param ending close code; `terminated` if the connection broke without one; `refused` before it was acknowledged */
@@ -97,6 +99,7 @@ export class RawClient {
   }
 
   #read(length: number): boolean {
+    this.#receiver.read?.(length);
     if (this.#rest === undefined) {
       this.#take(SHARED, length);
     } else {

@@ -1,8 +1,12 @@
 import { connect, type Socket } from 'node:net';
+import { constants, inflateRawSync } from 'node:zlib';
 import type { Receiver } from './raw-client.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
+
+const GZIP_MAGIC = 0x1f8b;
+const GZIP_HEADER_BYTES = 10;
 
 /** All sockets of a process read into this buffer in turn: bytes that are kept are copied. */
 const SHARED = Buffer.allocUnsafe(256 * 1024);
@@ -15,16 +19,21 @@ export class StreamClient {
   readonly #socket: Socket;
   readonly #receiver: Receiver;
   #acknowledged = false;
+  #isGzip = false;
   /** The beginning of a chunk, or of the response head, whose rest has not come yet. */
   #rest: Buffer | undefined;
 
-  /** @param accept media type of the response */
+  /**
+   * @param accept media type of the response
+   * @param offers whether the server may compress it. Reading it costs the process much more
+   */
   constructor(
     endpoint: { host: string; port: number },
     localAddress: string,
     receiver: Receiver,
     accept: string,
     payload: object,
+    offers = false,
   ) {
     this.#receiver = receiver;
     this.#socket = connect({
@@ -33,7 +42,7 @@ export class StreamClient {
       noDelay: true,
       onread: { buffer: SHARED, callback: (length) => this.#read(length) },
     });
-    this.#socket.write(requestOf(accept, JSON.stringify(payload)));
+    this.#socket.write(requestOf(accept, JSON.stringify(payload), offers));
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => receiver.ended(this.#acknowledged ? 'terminated' : 'refused'));
   }
@@ -51,6 +60,7 @@ export class StreamClient {
   }
 
   #read(length: number): boolean {
+    this.#receiver.read?.(length);
     if (this.#rest === undefined) {
       this.#take(SHARED, length);
     } else {
@@ -69,10 +79,22 @@ export class StreamClient {
       const start = lineEnd + LINE_END.length;
       const chunkEnd = start + Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
       if (chunkEnd + LINE_END.length > end) break;
-      this.#receiver.text(bytes, start, chunkEnd);
+      this.#chunk(bytes, start, chunkEnd);
       at = chunkEnd + LINE_END.length;
     }
     if (at < end) this.#rest = Buffer.from(bytes.subarray(at, end));
+  }
+
+  /** The blocks of a chunk refer to nothing before it, as Sluice writes them. */
+  #chunk(bytes: Buffer, start: number, end: number): void {
+    if (!this.#isGzip) {
+      this.#receiver.text(bytes, start, end);
+      return;
+    }
+    const isFirst = bytes.readUInt16BE(start) === GZIP_MAGIC;
+    const blocks = bytes.subarray(isFirst ? start + GZIP_HEADER_BYTES : start, end);
+    const text = inflateRawSync(blocks, { finishFlush: constants.Z_SYNC_FLUSH });
+    this.#receiver.text(text, 0, text.length);
   }
 
   /** @returns where the first chunk begins; 0 if the head is not complete */
@@ -84,16 +106,18 @@ export class StreamClient {
       return end;
     }
     this.#acknowledged = true;
+    this.#isGzip = /\r\ncontent-encoding: gzip(\r\n|$)/i.test(bytes.toString('latin1', 0, headEnd));
     this.#receiver.acknowledged();
     return headEnd + HEAD_END.length;
   }
 }
 
-function requestOf(accept: string, body: string): string {
+function requestOf(accept: string, body: string, offers: boolean): string {
   return [
     'POST /graphql HTTP/1.1',
     'Host: 127.0.0.1',
     `Accept: ${accept}`,
+    `Accept-Encoding: ${offers ? 'gzip' : 'identity'}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `\r\n${body}`,

@@ -7,6 +7,7 @@ import { bodyText, channelOf, idOf, QUERY, SEQ_DIGITS, variablesOf, type Update 
 export interface Tally {
   open: number;
   deliveries: number;
+  bytes: number;
   readonly delays: number[];
   closed(subscriber: Subscriber, ending: string): void;
   fault(what: string): void;
@@ -59,6 +60,10 @@ export class Subscriber implements Receiver {
 
   acknowledged(): void {
     this.#tally.open += 1;
+  }
+
+  read(bytes: number): void {
+    this.#tally.bytes += bytes;
   }
 
   text(bytes: Buffer, start: number, end: number): void {

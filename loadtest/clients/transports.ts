@@ -7,6 +7,7 @@ export type Transport =
   | 'graphql-transport-ws, compressed'
   | 'graphql-ws'
   | 'server-sent events'
+  | 'server-sent events, compressed'
   | 'multipart';
 
 /** A result, with the id of its subscription on a transport that has ids. */
@@ -53,6 +54,7 @@ function overWebSocket(protocol: string, begin: string, result: string, offers =
             client.send({ id, type: begin, payload });
             subscribed.acknowledged();
           },
+          read: (bytes) => subscribed.read?.(bytes),
           text: (...bytes) => subscribed.text(...bytes),
           ended: (ending) => subscribed.ended(ending),
         },
@@ -68,10 +70,10 @@ function overWebSocket(protocol: string, begin: string, result: string, offers =
   };
 }
 
-function overStream(accept: string, read: Messages['read']): Messages {
+function overStream(accept: string, read: Messages['read'], offers = false): Messages {
   return {
     connect: (endpoint, localAddress, subscribed, _id, payload) =>
-      new StreamClient(endpoint, localAddress, subscribed, accept, payload),
+      new StreamClient(endpoint, localAddress, subscribed, accept, payload, offers),
     read,
   };
 }
@@ -79,14 +81,17 @@ function overStream(accept: string, read: Messages['read']): Messages {
 const DATA = /^event: next\n(?:id: .*\n)?data: (.*)\n\n$/;
 const PART = /\r\n\r\n(\{"payload":.*\})\r\n--graphql$/;
 
+function readEvent(text: string): Received<unknown> | undefined {
+  const [, json] = DATA.exec(text) ?? [];
+  return json === undefined ? undefined : { payload: JSON.parse(json) as unknown };
+}
+
 const MESSAGES: Readonly<Record<Transport, Messages>> = {
   'graphql-transport-ws': overWebSocket('graphql-transport-ws', 'subscribe', 'next'),
   'graphql-transport-ws, compressed': overWebSocket('graphql-transport-ws', 'subscribe', 'next', true),
   'graphql-ws': overWebSocket('graphql-ws', 'start', 'data'),
-  'server-sent events': overStream('text/event-stream', (text) => {
-    const [, json] = DATA.exec(text) ?? [];
-    return json === undefined ? undefined : { payload: JSON.parse(json) as unknown };
-  }),
+  'server-sent events': overStream('text/event-stream', readEvent),
+  'server-sent events, compressed': overStream('text/event-stream', readEvent, true),
   multipart: overStream('multipart/mixed;subscriptionSpec=1.0', (text) => {
     const [, json] = PART.exec(text) ?? [];
     return json === undefined ? undefined : (JSON.parse(json) as Received<unknown>);

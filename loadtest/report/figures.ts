@@ -12,7 +12,7 @@ export interface Figure {
   of(run: Run): number | null;
 }
 
-export type Unit = 'KB' | 'MB' | 'µs' | 'ms' | '/s' | '';
+export type Unit = 'B' | 'KB' | 'MB' | 'µs' | 'ms' | '/s' | '';
 
 /** Decimal units, as disks have: the stricter reading of a budget. */
 const KB = 1_000;
@@ -64,6 +64,13 @@ export const FIGURES = {
     more: 'better',
     meaning: 'Results received by all clients together; clients and server share the machine.',
     of: ({ flood }) => per(flood.deliveries, flood.seconds),
+  },
+  bytesPerDelivery: {
+    name: 'bytes per delivery',
+    unit: 'B',
+    more: 'worse',
+    meaning: 'All bytes that clients read in the flood, with what the transport has around results.',
+    of: ({ flood }) => per(flood.bytes, flood.deliveries),
   },
   promisesPerDelivery: {
     name: 'promises per delivery',

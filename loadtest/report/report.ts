@@ -98,6 +98,8 @@ export interface Percentiles {
 export interface TrafficFigures {
   readonly events: number;
   readonly deliveries: number;
+  /** Bytes that clients have read, with what the transport has around results. */
+  readonly bytes: number;
   /** From sending the first event until all clients have received the last one. */
   readonly seconds: number;
   /** User and system time of the server in these seconds. */

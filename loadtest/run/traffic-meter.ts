@@ -64,7 +64,7 @@ export class TrafficMeter {
   ): Promise<{ readonly figures: TrafficFigures; readonly report: ClientReport }> {
     const sampler = this.#sampler;
     const before = { ...this.#pods.usage, events: this.#traffic.events };
-    const deliveriesBefore = this.#audience.deliveries;
+    const { deliveries, bytes } = this.#audience;
     const from = sampler.now;
     const samplesBefore = sampler.samples.length;
     await work();
@@ -74,7 +74,8 @@ export class TrafficMeter {
     const resident = sampler.samples.slice(samplesBefore).map(({ residentBytes }) => residentBytes);
     const figures = {
       events: this.#traffic.events - before.events,
-      deliveries: this.#audience.deliveries - deliveriesBefore,
+      deliveries: this.#audience.deliveries - deliveries,
+      bytes: this.#audience.bytes - bytes,
       seconds,
       cpuSeconds: after.cpuSeconds - before.cpuSeconds,
       residentBytes: Math.max(after.residentBytes, ...resident),

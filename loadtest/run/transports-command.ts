@@ -1,4 +1,4 @@
-import { defineCommand } from '../command.ts';
+import { defineCommand, wholeNumber } from '../command.ts';
 import { FIGURES } from '../report/figures.ts';
 import type { Load, Run } from '../report/report.ts';
 import { tableText } from '../report/text-table.ts';
@@ -8,9 +8,13 @@ import { interruption, measureEach } from './measure.ts';
 
 const SHORT: Load = { ...STANDARD_LOAD, singles: 40, floodSeconds: 5 };
 
+/** Events under way where each reaches few sockets. */
+const MANY_UNDER_WAY = 4_000;
+
 const SHOWN = [
   FIGURES.cpuPerDeliverySingle,
   FIGURES.cpuPerDeliveryFlood,
+  FIGURES.bytesPerDelivery,
   FIGURES.heapPerSocket,
   FIGURES.residentPerSocket,
 ];
@@ -22,10 +26,23 @@ export const command = defineCommand({
   needsServices: true,
   options: {
     sockets: socketsOption('1000'),
+    channels: {
+      type: 'string',
+      default: '0',
+      help: 'keys that sockets and events are dealt out to; 0: all sockets get all events',
+    },
     payload: { type: 'string', default: String(SHORT.payloadBytes), help: 'bytes of a result as JSON' },
   },
-  prepare({ values: { sockets, payload } }) {
-    const load = { ...SHORT, sockets: readSockets(sockets), payloadBytes: readPayload(payload) };
+  prepare({ values: { sockets, channels, payload } }) {
+    const count = readSockets(sockets);
+    const keys = wholeNumber('channels', channels, 0, count);
+    const load: Load = {
+      ...SHORT,
+      sockets: count,
+      channels: keys,
+      window: keys === 0 ? SHORT.window : MANY_UNDER_WAY,
+      payloadBytes: readPayload(payload),
+    };
     return async () => {
       const signal = interruption();
       const rows: string[][] = [];

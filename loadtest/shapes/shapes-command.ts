@@ -65,7 +65,12 @@ async function rowOf(
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, target] of targets.entries()) {
       signal.throwIfAborted();
-      const { value, faults } = await ShapeRun.of(target, shape.load, signal, (run) => shape.measure(run));
+      const { value, faults } = await ShapeRun.of(
+        shape.adapt?.(target) ?? target,
+        shape.load,
+        signal,
+        (run) => shape.measure(run),
+      );
       measured[index]?.push(value);
       console.error(`${name}, ${target.name}, round ${round}: ${amount(value)}`);
       for (const fault of faults) console.error(`✗ ${name}, ${target.name}: ${fault}`);

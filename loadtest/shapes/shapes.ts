@@ -1,5 +1,7 @@
 import type { Load } from '../report/report.ts';
 import { STANDARD_LOAD } from '../run/load-options.ts';
+import type { Target } from '../targets/target.ts';
+import { compressing } from '../targets/transports.ts';
 import type { ShapeRun } from './shape-run.ts';
 
 /** One way in which events come to clients, and one figure of what it costs the server: what stands in the table of budgets. */
@@ -7,6 +9,8 @@ interface Shape {
   /** The figure, with its unit. */
   readonly figure: string;
   readonly load: Load;
+  /** What is different about the servers. */
+  readonly adapt?: (target: Target) => Target;
   /** Warms the server up, and measures. */
   measure(run: ShapeRun): Promise<number>;
 }
@@ -43,6 +47,12 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   '8kb': {
     figure: 'flood of 8 KB, all get all: CPU a delivery, µs',
     load: { ...toAll, payloadBytes: 8_192, window: 64 },
+    measure: perDelivery,
+  },
+  compressed: {
+    figure: 'flood of 2 KB, all get all, offering compression: CPU a delivery, µs',
+    load: { ...toAll, payloadBytes: 2_048, transport: 'graphql-transport-ws, compressed' },
+    adapt: compressing,
     measure: perDelivery,
   },
   own: { figure: 'flood, a channel each: CPU an event, µs', load: ofItsOwn, measure: perEvent },

@@ -98,6 +98,7 @@ function runOf(server: Server, load: Load): Run {
     single: {
       events: load.singles,
       deliveries: load.singles * perEvent,
+      bytes: load.singles * perEvent * load.payloadBytes,
       seconds: 12,
       cpuSeconds: (load.singles * perEvent * server.microsSingle) / 1e6,
       residentBytes: residentWhenIdle + 5 * MB,
@@ -106,6 +107,7 @@ function runOf(server: Server, load: Load): Run {
     flood: {
       events: floodDeliveries / perEvent,
       deliveries: floodDeliveries,
+      bytes: floodDeliveries * load.payloadBytes,
       seconds: load.floodSeconds,
       cpuSeconds: (floodDeliveries * server.microsFlood) / 1e6,
       residentBytes: residentWhenIdle + server.growth,

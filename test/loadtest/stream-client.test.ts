@@ -2,15 +2,26 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
+import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import { messagesOf, type Transport } from '../../loadtest/clients/transports.ts';
 
-const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n';
+const EVENTS = [
+  ':\n\n',
+  'event: next\nid: 1.a.b\ndata: {"data":{"n":1}}\n\n',
+  'event: next\ndata: {"data":{"n":2}}\n\n',
+];
+
+/** The bytes of gzip, each as one character: the header, and blocks that end with each text. */
+const packed = (texts: readonly string[]): string[] =>
+  texts.map((text, index) => {
+    const blocks = deflateRawSync(text, { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1');
+    return index === 0 ? gzipSync('').toString('latin1', 0, 10) + blocks : blocks;
+  });
+
 const BODIES: Partial<Record<Transport, readonly string[]>> = {
-  'server-sent events': [
-    ':\n\n',
-    'event: next\nid: 1.a.b\ndata: {"data":{"n":1}}\n\n',
-    'event: next\ndata: {"data":{"n":2}}\n\n',
-  ],
+  'server-sent events': EVENTS,
+  'server-sent events, compressed': packed(EVENTS),
   multipart: [
     '\r\n--graphql',
     '\r\ncontent-type: application/json\r\n\r\n{"payload":{"data":{"n":1}}}\r\n--graphql',
@@ -45,9 +56,11 @@ async function read(
   const [request] = (await once(socket, 'data')) as [Buffer];
   assert.match(request.toString(), /^POST \/graphql HTTP\/1\.1\r\n.*\{"query":"subscription \{ n \}"\}$/s);
   socket.setNoDelay(true);
-  const response = HEAD + bodies.map((body) => `${body.length.toString(16)}\r\n${body}\r\n`).join('');
+  const coding = transport.endsWith('compressed') ? 'content-encoding: gzip\r\n' : '';
+  const response =
+    `${HEAD}${coding}\r\n` + bodies.map((body) => `${body.length.toString(16)}\r\n${body}\r\n`).join('');
   for (let at = 0; at < response.length; at += piece) {
-    await new Promise((resolve) => socket.write(response.slice(at, at + piece), resolve));
+    await new Promise((resolve) => socket.write(response.slice(at, at + piece), 'latin1', resolve));
   }
   socket.end();
   assert.equal(await ended, 'terminated');

@@ -47,12 +47,15 @@ function shiftBy(bytes: number): number {
   return shift;
 }
 
-/** Multiplies modulo the polynomial. */
+/** Multiplies modulo the polynomial. Without branches, which the processor could not foresee: each delivery needs it. */
 function product(one: number, other: number): number {
   let sum = 0;
-  for (let [bit, factor] = [ONE, other]; bit !== 0; bit >>>= 1) {
-    if (one & bit) sum ^= factor;
-    factor = factor & 1 ? (factor >>> 1) ^ POLYNOMIAL : factor >>> 1;
+  let factor = other | 0;
+  let rest = one | 0;
+  for (let bit = 0; bit < 32; bit += 1) {
+    sum ^= factor & (rest >> 31);
+    rest <<= 1;
+    factor = (factor >>> 1) ^ (POLYNOMIAL & -(factor & 1));
   }
   return sum >>> 0;
 }

@@ -11,10 +11,19 @@ const run: Run = {
   ...(loadReport().runs[0] as Run),
   nothing: { heapBytes: 10_000_000, residentBytes: 80_000_000, sockets: 0 },
   idle: { heapBytes: 15_000_000, residentBytes: 92_000_000, sockets: 1_000 },
-  single: { events: 50, deliveries: 50_000, seconds: 5, cpuSeconds: 0.4, residentBytes: 93_000_000, delay },
+  single: {
+    events: 50,
+    deliveries: 50_000,
+    bytes: 12_000_000,
+    seconds: 5,
+    cpuSeconds: 0.4,
+    residentBytes: 93_000_000,
+    delay,
+  },
   flood: {
     events: 2_000,
     deliveries: 2_000_000,
+    bytes: 480_000_000,
     seconds: 4,
     cpuSeconds: 3,
     residentBytes: 110_000_000,
@@ -48,6 +57,7 @@ test('Every figure equals the one worked out by hand', () => {
     cpuPerDeliveryFlood: 1.5, // 3 s over 2,000,000
     cpuPerEventFlood: 1_500, // 3 s over 2,000
     deliveriesPerSecond: 500_000, // 2,000,000 in 4 s
+    bytesPerDelivery: 240, // 480 MB over 2,000,000
     promisesPerDelivery: 0.01,
     executionsPerEvent: 1,
     growthInFlood: 18, // 110 MB − 92 MB
@@ -75,6 +85,7 @@ test('A figure without measurements is null', () => {
   const none = { ...run.flood, events: 0, deliveries: 0, seconds: 0, delay: { ...delay, count: 0 } };
   const empty: Run = { ...run, flood: none, executionsPerEvent: null, promisesPerDelivery: Number.NaN };
   for (const name of [
+    'bytesPerDelivery',
     'cpuPerDeliveryFlood',
     'cpuPerEventFlood',
     'deliveriesPerSecond',
