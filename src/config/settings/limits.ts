@@ -180,7 +180,7 @@ export const LIMITS_SETTINGS = {
   }),
   COMPRESSION_MIN_BYTES: integer(0, 1_048_576, {
     default: 0,
-    help: 'Results of at least so many bytes are compressed for WebSocket clients that offer `permessage-deflate`, [once for all subscribers](../guides/compression.md); 0: none.',
+    help: 'Results of at least so many bytes are compressed for clients that offer `permessage-deflate`, or accept `gzip`, [once for all subscribers](../guides/compression.md); 0: none.',
   }),
   INIT_TIMEOUT_MS: integer(1, 600_000, {
     default: 3_000,
