@@ -12,16 +12,16 @@ import {
 } from './websocket-frames.ts';
 
 const HANDSHAKE = [
-  'GET /graphql HTTP/1.1',
   'Host: 127.0.0.1',
   'Upgrade: websocket',
   'Connection: Upgrade',
   'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: c2x1aWNlIGxvYWQgdGVzdA==',
-  'Sec-WebSocket-Protocol: ',
+  'Sec-WebSocket-Key: c2x1aWNlIGxvYWQgdGVzdA==\r\n',
 ].join('\r\n');
 
 const OFFER = 'Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover\r\n';
+
+const MESSAGE_END = 0x0a;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
@@ -39,38 +39,65 @@ export interface Receiver {
   ended(ending: string): void;
 }
 
-/**
- * A client of graphql-transport-ws, or of another subprotocol with the same beginning. It looks at frames, not into
- * them, and so costs its process next to nothing.
- */
+/** What a server expects over its WebSockets, and sends, before and beside results. */
+export interface Dialect {
+  readonly path: string;
+  readonly subprotocol?: string;
+  /** Whether the server may compress results. Reading them costs the process much more. */
+  readonly offersCompression?: boolean;
+  readonly opening: object;
+  /** Whether this message lets the client in. */
+  admits(message: string): boolean;
+  /** A message that has to be answered with itself. */
+  readonly ping?: string;
+  /** Whether a frame may hold several messages, one a line. */
+  readonly inLines?: boolean;
+}
+
+const GRAPHQL: Dialect = {
+  path: '/graphql',
+  subprotocol: 'graphql-transport-ws',
+  opening: { type: 'connection_init' },
+  admits: (message) => (JSON.parse(message) as { type: string }).type === 'connection_ack',
+};
+
+/** The dialect of graphql-transport-ws, and of other subprotocols with the same beginning. */
+export const graphqlOver = (subprotocol: string, offersCompression = false): Dialect => ({
+  ...GRAPHQL,
+  subprotocol,
+  offersCompression,
+});
+
+/** A client that looks at frames, not into them, and so costs its process next to nothing. */
 export class RawClient {
   readonly #socket: Socket;
   readonly #receiver: Receiver;
+  readonly #dialect: Dialect;
   #upgraded = false;
   #acknowledged = false;
   /** The beginning of a frame, or of the response head, whose rest has not come yet. */
   #rest: Buffer | undefined;
   #code: string | undefined;
 
-  /**
-   * @param localAddress ports are counted for each pair of addresses: thousands of clients need several addresses
-   * @param offers whether the server may compress results. Reading them costs the process much more
-   */
+  /** @param localAddress ports are counted for each pair of addresses: thousands of clients need several addresses */
   constructor(
     endpoint: { host: string; port: number },
     localAddress: string,
     receiver: Receiver,
-    protocol = 'graphql-transport-ws',
-    offers = false,
+    dialect = GRAPHQL,
   ) {
     this.#receiver = receiver;
+    this.#dialect = dialect;
     this.#socket = connect({
       ...endpoint,
       localAddress,
       noDelay: true,
       onread: { buffer: SHARED, callback: (length) => this.#read(length) },
     });
-    this.#socket.write(`${HANDSHAKE}${protocol}\r\n${offers ? OFFER : ''}\r\n`);
+    const { path, subprotocol, offersCompression = false } = dialect;
+    const asked = subprotocol === undefined ? '' : `Sec-WebSocket-Protocol: ${subprotocol}\r\n`;
+    const offer = offersCompression ? OFFER : '';
+    this.#socket.write(`GET ${path} HTTP/1.1\r\n${HANDSHAKE}${asked}${offer}\r\n`);
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => {
       receiver.ended(this.#code ?? (this.#acknowledged ? 'terminated' : 'refused'));
@@ -130,14 +157,13 @@ export class RawClient {
       return end;
     }
     this.#upgraded = true;
-    this.send({ type: 'connection_init' });
+    this.send(this.#dialect.opening);
     return headEnd + HEAD_END.length;
   }
 
   #frame(opcode: number, bytes: Buffer, start: number, end: number): void {
     if (opcode === TEXT) {
-      if (this.#acknowledged) this.#receiver.text(bytes, start, end);
-      else this.#acknowledge(bytes.toString('utf8', start, end));
+      this.#text(bytes, start, end);
     } else if (opcode === COMPRESSED) {
       const text = inflateRawSync(bytes.subarray(start, end), { finishFlush: constants.Z_SYNC_FLUSH });
       this.#frame(TEXT, text, 0, text.length);
@@ -149,8 +175,22 @@ export class RawClient {
     }
   }
 
+  #text(bytes: Buffer, start: number, end: number): void {
+    const { inLines = false, ping } = this.#dialect;
+    let to = inLines ? bytes.subarray(0, end).indexOf(MESSAGE_END, start) : -1;
+    if (to === -1) to = end;
+    if (to - start === ping?.length && bytes.toString('latin1', start, to) === ping) {
+      this.#socket.write(textFrame(ping));
+    } else if (this.#acknowledged) {
+      this.#receiver.text(bytes, start, to);
+    } else {
+      this.#acknowledge(bytes.toString('utf8', start, to));
+    }
+    if (to + 1 < end) this.#text(bytes, to + 1, end);
+  }
+
   #acknowledge(text: string): void {
-    if ((JSON.parse(text) as { type: string }).type !== 'connection_ack') {
+    if (!this.#dialect.admits(text)) {
       this.#socket.destroy();
       return;
     }

@@ -5,6 +5,7 @@ import { bodyText, channelName, eventValue } from './workload.ts';
 /** Sends events, numbered for each channel, and counts the deliveries to expect. */
 export class Traffic {
   readonly #producer: Producer;
+  readonly #load: Pick<Load, 'transport'>;
   readonly #body: string;
   /** The number of sockets that get the events of each channel. */
   #subscribers: readonly number[];
@@ -13,10 +14,11 @@ export class Traffic {
 
   constructor(
     producer: Producer,
-    load: Pick<Load, 'channels' | 'payloadBytes'>,
+    load: Pick<Load, 'channels' | 'payloadBytes' | 'transport'>,
     subscribers: readonly number[],
   ) {
     this.#producer = producer;
+    this.#load = load;
     this.#body = bodyText(load);
     this.#subscribers = subscribers;
   }
@@ -44,7 +46,7 @@ export class Traffic {
       this.#events += 1;
       this.#expected += this.#subscribers[index] ?? 0;
       const channel = channelName(index);
-      return { key: channel, value: eventValue(channel, seq, sentAt, this.#body) };
+      return { key: channel, value: eventValue(this.#load, channel, seq, sentAt, this.#body) };
     });
     await this.#producer.send(messages);
   }

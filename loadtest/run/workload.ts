@@ -57,7 +57,22 @@ export function bodyText({ payloadBytes }: Pick<Load, 'payloadBytes'>): string {
 }
 
 /** An event as a producer writes it. */
-export function eventValue(channel: string, seq: number, sentAt: number, body: string): string {
-  const padded = String(seq).padStart(SEQ_DIGITS, '0');
-  return JSON.stringify({ channel, seq: padded, sentAt, bodyText: body });
+export interface WrittenEvent {
+  readonly channel: string;
+  readonly seq: string;
+  readonly sentAt: number;
+  readonly bodyText: string;
+}
+
+/** The value of an event's record. Centrifugo takes it as the payload of a command. */
+export function eventValue(
+  { transport }: Pick<Load, 'transport'>,
+  channel: string,
+  seq: number,
+  sentAt: number,
+  bodyText: string,
+): string {
+  const event: WrittenEvent = { channel, seq: String(seq).padStart(SEQ_DIGITS, '0'), sentAt, bodyText };
+  if (transport !== 'centrifugo') return JSON.stringify(event);
+  return JSON.stringify({ method: 'publish', payload: { channel, data: event } });
 }

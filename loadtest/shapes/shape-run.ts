@@ -129,7 +129,7 @@ export class ShapeRun {
       const messages = Array.from({ length: Math.min(left, WRITTEN_TOGETHER) }, () => {
         const channel = channelName(UNWANTED_CHANNEL + (this.#unwanted % UNWANTED_CHANNELS));
         this.#unwanted += 1;
-        return { key: channel, value: eventValue(channel, this.#unwanted, Date.now(), body) };
+        return { key: channel, value: eventValue(this.load, channel, this.#unwanted, Date.now(), body) };
       });
       await this.#producer.send(messages);
     }

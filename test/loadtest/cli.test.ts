@@ -82,7 +82,7 @@ for (const [what, args, complaint] of [
   [
     'An unknown server',
     ['run', '--against=mercury'],
-    /^--against: expected stock or resuming or yoga or mercurius, got mercury$/,
+    /^--against: expected stock or resuming or yoga or mercurius or centrifugo, got mercury$/,
   ],
   [
     'A version before that is not built',

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { chmod } from 'node:fs/promises';
+import path from 'node:path';
+import { before, test } from 'node:test';
 import { STANDARD_LOAD } from '../../../loadtest/run/load-options.ts';
 import { ShapeRun } from '../../../loadtest/shapes/shape-run.ts';
 import { targetsOf } from '../../../loadtest/targets/peers/peers.ts';
@@ -9,7 +11,14 @@ import { needs } from '../../helpers/services.ts';
 const SOCKETS = 20;
 const UNWANTED = 5_000;
 
-for (const name of ['sluice', 'stock', 'yoga', 'mercurius']) {
+const CENTRIFUGO = path.join(import.meta.dirname, 'centrifugo-stub.js');
+
+before(async () => {
+  await chmod(CENTRIFUGO, 0o755);
+  process.env['CENTRIFUGO'] = CENTRIFUGO;
+});
+
+for (const name of ['sluice', 'stock', 'yoga', 'mercurius', 'centrifugo']) {
   test(
     `${name}: clients get what is theirs, and events without subscribers are consumed all the same`,
     needs('kafka', 'redis', 'kcat'),
