@@ -1,16 +1,7 @@
+import type { Transport } from '../report/report.ts';
 import { channelName, type WrittenEvent } from '../run/workload.ts';
 import { graphqlOver, RawClient, type Dialect, type Receiver } from './raw-client.ts';
 import { StreamClient } from './stream-client.ts';
-
-/** The protocol of a subscription. */
-export type Transport =
-  | 'graphql-transport-ws'
-  | 'graphql-transport-ws, compressed'
-  | 'graphql-ws'
-  | 'server-sent events'
-  | 'server-sent events, compressed'
-  | 'multipart'
-  | 'centrifugo';
 
 /** A result, with the id of its subscription on a transport that has ids. */
 export interface Received<Payload> {
@@ -31,7 +22,7 @@ interface Endpoint {
 }
 
 /** The request for a subscription. */
-interface Payload {
+interface Request {
   readonly query: string;
   readonly variables?: { readonly channel?: string };
 }
@@ -42,7 +33,7 @@ type Connect = (
   localAddress: string,
   subscribed: Receiver,
   id: string,
-  payload: Payload,
+  payload: Request,
 ) => Connection;
 
 interface Messages {
@@ -54,7 +45,7 @@ interface Messages {
 /** @param subscribe the message that subscribes */
 function dialling(
   dialect: Dialect,
-  subscribe: (id: string, payload: Payload) => object,
+  subscribe: (id: string, payload: Request) => object,
 ): Messages['connect'] {
   return (endpoint, localAddress, subscribed, id, payload) => {
     const receiver = {

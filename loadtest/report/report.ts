@@ -1,5 +1,3 @@
-import type { Transport } from '../clients/transports.ts';
-
 /** The content of `report.json`: all that a load test has measured, and nothing that is computed for display. */
 export interface Report {
   readonly version: 1;
@@ -21,6 +19,16 @@ export interface Machine {
   readonly memoryBytes: number;
   readonly system: string;
 }
+
+/** The protocol of a subscription. */
+export type Transport =
+  | 'graphql-transport-ws'
+  | 'graphql-transport-ws, compressed'
+  | 'graphql-ws'
+  | 'server-sent events'
+  | 'server-sent events, compressed'
+  | 'multipart'
+  | 'centrifugo';
 
 /** The load on each server of a report. */
 export interface Load {

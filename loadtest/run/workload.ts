@@ -70,9 +70,10 @@ export function eventValue(
   channel: string,
   seq: number,
   sentAt: number,
-  bodyText: string,
+  body: string,
 ): string {
-  const event: WrittenEvent = { channel, seq: String(seq).padStart(SEQ_DIGITS, '0'), sentAt, bodyText };
+  const padded = String(seq).padStart(SEQ_DIGITS, '0');
+  const event: WrittenEvent = { channel, seq: padded, sentAt, bodyText: body };
   if (transport !== 'centrifugo') return JSON.stringify(event);
   return JSON.stringify({ method: 'publish', payload: { channel, data: event } });
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Transport } from '../clients/transports.ts';
+import type { Transport } from '../report/report.ts';
 import { sluice } from './sluice.ts';
 import { stock, stockEnvironment } from './stock/stock-target.ts';
 import type { Target } from './target.ts';

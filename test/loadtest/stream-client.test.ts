@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
-import { messagesOf, type Transport } from '../../loadtest/clients/transports.ts';
+import { messagesOf } from '../../loadtest/clients/transports.ts';
+import type { Transport } from '../../loadtest/report/report.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n';
 const EVENTS = [

@@ -11,7 +11,7 @@ import { needs } from '../../helpers/services.ts';
 const SOCKETS = 20;
 const UNWANTED = 5_000;
 
-const CENTRIFUGO = path.join(import.meta.dirname, 'centrifugo-stub.js');
+const CENTRIFUGO = path.join(import.meta.dirname, 'fixtures/centrifugo.js');
 
 before(async () => {
   await chmod(CENTRIFUGO, 0o755);
