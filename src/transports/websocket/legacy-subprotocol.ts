@@ -34,11 +34,15 @@ const TYPES: ReadonlySet<unknown> = new Set(['connection_init', 'start', 'stop',
  */
 export class LegacySubprotocol implements Subprotocol {
   readonly format = DATA_FRAMES;
-  readonly heartbeat = KEEP_ALIVE;
   /** Undefined once the connection is acknowledged. */
   #held: ClientMessage[] | undefined = [];
   #isAcknowledged = false;
   readonly #open = new Set<unknown>();
+
+  /** None before the acknowledgement: some clients take the first message for it. */
+  get heartbeat(): string | undefined {
+    return this.#isAcknowledged ? KEEP_ALIVE : undefined;
+  }
 
   received(data: RawData, isBinary: boolean): readonly ClientMessage[] | Disconnect {
     const message = parseMessage(data, isBinary, TYPES);

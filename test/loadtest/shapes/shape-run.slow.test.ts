@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
-import { before, test } from 'node:test';
+import { before as beforeAll, test } from 'node:test';
 import { STANDARD_LOAD } from '../../../loadtest/run/load-options.ts';
 import { ShapeRun } from '../../../loadtest/shapes/shape-run.ts';
 import { targetsOf } from '../../../loadtest/targets/peers/peers.ts';
@@ -13,7 +13,7 @@ const UNWANTED = 5_000;
 
 const CENTRIFUGO = path.join(import.meta.dirname, 'fixtures/centrifugo.js');
 
-before(async () => {
+beforeAll(async () => {
   await chmod(CENTRIFUGO, 0o755);
   process.env['CENTRIFUGO'] = CENTRIFUGO;
 });

@@ -22,6 +22,13 @@ const sent = (subprotocol: LegacySubprotocol, message: unknown): unknown[] =>
   subprotocol.sent(JSON.stringify(message)).map((text) => JSON.parse(text) as unknown);
 
 describe('the legacy subprotocol', () => {
+  it('keeps a connection alive from the acknowledgement on, as some clients take the first message for it', () => {
+    const { subprotocol } = setUp({ acknowledged: false });
+    assert.equal(subprotocol.heartbeat, undefined);
+    subprotocol.sent(ACK);
+    assert.equal(subprotocol.heartbeat, '{"type":"ka"}');
+  });
+
   it('holds operations until the connection is acknowledged, and begins them in order', () => {
     const { subprotocol, receive } = setUp({ acknowledged: false });
     const init = { type: 'connection_init', payload: { token: 't' } };
