@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmod } from 'node:fs/promises';
 import path from 'node:path';
-import { before as beforeAll, test } from 'node:test';
+import { test } from 'node:test';
 import { STANDARD_LOAD } from '../../../loadtest/run/load-options.ts';
 import { ShapeRun } from '../../../loadtest/shapes/shape-run.ts';
 import { targetsOf } from '../../../loadtest/targets/peers/peers.ts';
@@ -11,12 +10,9 @@ import { needs } from '../../helpers/services.ts';
 const SOCKETS = 20;
 const UNWANTED = 5_000;
 
-const CENTRIFUGO = path.join(import.meta.dirname, 'fixtures/centrifugo.js');
+const FIXTURES = path.resolve(import.meta.dirname, '../../../../test/loadtest/shapes/fixtures');
 
-beforeAll(async () => {
-  await chmod(CENTRIFUGO, 0o755);
-  process.env['CENTRIFUGO'] = CENTRIFUGO;
-});
+process.env['CENTRIFUGO'] = path.join(FIXTURES, 'centrifugo.js');
 
 for (const name of ['sluice', 'stock', 'yoga', 'mercurius', 'centrifugo']) {
   test(
@@ -26,7 +22,7 @@ for (const name of ['sluice', 'stock', 'yoga', 'mercurius', 'centrifugo']) {
       const [target = sluice] = name === 'sluice' ? [] : await targetsOf([name], t.signal);
       const load = { ...STANDARD_LOAD, sockets: SOCKETS, channels: SOCKETS, rate: 100 };
       const { value, faults } = await ShapeRun.of(target, load, t.signal, async (run) => {
-        await run.connect({ ...load, sockets: 5, channels: 5 });
+        await run.connect({ ...run.load, sockets: 5, channels: 5 });
         await run.connect();
         const { events, deliveries } = await run.flood(1);
         assert.ok(events > 0, 'expected events');
