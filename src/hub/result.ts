@@ -121,9 +121,9 @@ export class SerializedResult {
   }
 
   /**
-   * Compresses the JSON, once for all clients of a wire.
+   * Compresses the JSON, once for all clients of all wires.
    *
-   * @param compress returns undefined if nothing is gained
+   * @param compress the same for each call; returns undefined if nothing is gained
    * @returns undefined for a result that is sent as it is
    */
   compressed(compress: (json: Buffer) => Buffer | undefined): Buffer | undefined {

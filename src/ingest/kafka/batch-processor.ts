@@ -48,8 +48,7 @@ const CHUNK_SIZE = 500;
 
 /**
  * After so long, a batch is left after a chunk, so that other partitions get their turn; the rest is fetched again. A chunk
- * of fewer records than it might have had, since they are large or have many channels, takes Redis and the receiving pods
- * as long again.
+ * that is cut short, since its records are large or have many channels, keeps Redis and the receiving pods busy as well.
  */
 const LONG_MS = { full: 100, short: 25 };
 

@@ -5,6 +5,9 @@ import type { FramedResult } from './frame-format.ts';
 export const STORED_HEADER_BYTES = 5;
 export const MOST_STORED_BYTES = 0xffff;
 
+/** An empty block. Go's clients hand over what came before a block only once they have read one that is empty. */
+export const FLUSH = Buffer.from([0, 0, 0, 0xff, 0xff]);
+
 /** Larger results would hold the event loop for too long, even with little compression. */
 const MOST_COMPRESSED_BYTES = 256 * 1024;
 
@@ -45,6 +48,11 @@ export function writeStoredHeader(target: Buffer, at: number, length: number): n
   target.writeUInt16LE(length, at + 1);
   target.writeUInt16LE(~length & MOST_STORED_BYTES, at + 3);
   return at + STORED_HEADER_BYTES;
+}
+
+/** The bytes of `storedBlocks` for so many. */
+export function storedLength(length: number): number {
+  return length + STORED_HEADER_BYTES * Math.ceil(length / MOST_STORED_BYTES);
 }
 
 /** Returns bytes in stored blocks, as pieces that do not copy them. */

@@ -21,7 +21,7 @@ export interface FrameSink {
   /** Writes one frame, given in pieces that do not change any more. */
   writePieces(pieces: readonly Buffer[]): void;
   /** Called after each result that has been written, in order. Absent: the sink counts none. */
-  wrote?(result: SerializedResult): void;
+  readonly wrote?: ((result: SerializedResult) => void) | undefined;
   /** Sends one message of the protocol, which is text and no frame yet. */
   send(text: string): void;
 }

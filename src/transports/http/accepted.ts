@@ -30,8 +30,8 @@ export function acceptedBy(accept: string | undefined): Accepted {
 /** @param acceptEncoding the header; absent: the client has not said that it can unpack anything */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return (acceptEncoding?.toLowerCase().split(',') ?? []).some((coding) => {
-    const [name = '', quality = ''] = coding.split(';').map((part) => part.trim());
-    return name === 'gzip' && !NONE.test(quality);
+    const [name, ...parameters] = coding.split(';').map((part) => part.trim());
+    return name === 'gzip' && !parameters.some((parameter) => NONE.test(parameter));
   });
 }
 

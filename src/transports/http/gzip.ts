@@ -1,5 +1,12 @@
 import { crc32 } from 'node:zlib';
-import { compressedJson, storedBlocks } from '../delivery/deflate.ts';
+import {
+  compressedJson,
+  FLUSH,
+  MOST_STORED_BYTES,
+  storedBlocks,
+  storedLength,
+  STORED_HEADER_BYTES,
+} from '../delivery/deflate.ts';
 import { heldBytes, type FramedResult, type FrameFormat } from '../delivery/frame-format.ts';
 import { checksumOf, joined, type Checksum } from './checksum.ts';
 import { EVENT_STREAM } from './event-stream.ts';
@@ -12,31 +19,33 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** The last block of DEFLATE: an empty one. */
 const LAST_BLOCK = Buffer.from([3, 0]);
 
-interface Frame {
-  readonly length: number;
-  readonly checksum: Checksum;
-}
-
 /**
  * Frames for clients that accept gzip. A result is compressed once for all of them; what the wire has around it is stored:
  *
- *     ┌──────────────┬───────────────────┬────────────┬──────────────┬────┐
- *     │ block header │ event: next data: │ compressed │ block header │ \n │
- *     └──────────────┴───────────────────┴────────────┴──────────────┴────┘
+ *     ┌──────────────┬───────────────────┬────────────┬──────────────┬────┬───────┐
+ *     │ block header │ event: next data: │ compressed │ block header │ \n │ flush │
+ *     └──────────────┴───────────────────┴────────────┴──────────────┴────┴───────┘
  */
 export class GzipFrames implements FrameFormat {
   readonly #plain: FrameFormat;
   readonly #minBytes: number;
-  readonly #frames = new WeakMap<FramedResult, Frame>();
+  readonly #checksums = new WeakMap<FramedResult, Checksum>();
 
-  /** @param minBytes of a result that is compressed; a shorter one is stored */
+  /**
+   * @param plain its pieces are the result, and what is before and behind it
+   * @param minBytes of a result that is compressed; a shorter one is stored
+   */
   constructor(plain: FrameFormat, minBytes: number) {
     this.#plain = plain;
     this.#minBytes = minBytes;
   }
 
   length(result: FramedResult): number {
-    return this.#frame(result).length;
+    const length = this.#plain.length(result, 0);
+    const compressed = compressedJson(result, this.#minBytes);
+    if (compressed === undefined && length <= MOST_STORED_BYTES) return storedLength(length) + FLUSH.length;
+    const json = compressed?.length ?? storedLength(result.json.length);
+    return length - result.json.length + 2 * STORED_HEADER_BYTES + json + FLUSH.length;
   }
 
   held(result: FramedResult, idLength: number): number {
@@ -49,26 +58,26 @@ export class GzipFrames implements FrameFormat {
     return end;
   }
 
+  /** A large result is not copied. */
   pieces(result: FramedResult): Buffer[] {
     const plain = this.#plain.pieces(result, '');
     const compressed = compressedJson(result, this.#minBytes);
-    if (compressed === undefined) return storedBlocks(Buffer.concat(plain));
-    return plain.flatMap((piece) => (piece === result.json ? compressed : storedBlocks(piece)));
+    if (compressed === undefined && this.#plain.length(result, 0) <= MOST_STORED_BYTES) {
+      return [...storedBlocks(Buffer.concat(plain)), FLUSH];
+    }
+    const blocksOf = (piece: Buffer): Buffer | Buffer[] =>
+      compressed !== undefined && piece === result.json ? compressed : storedBlocks(piece);
+    return [...plain.flatMap(blocksOf), FLUSH];
   }
 
   /** What the frame adds to the checksum of a response. */
   checksum(result: FramedResult): Checksum {
-    return this.#frame(result).checksum;
-  }
-
-  #frame(result: FramedResult): Frame {
-    let frame = this.#frames.get(result);
-    if (frame === undefined) {
-      const length = this.pieces(result).reduce((sum, piece) => sum + piece.length, 0);
-      frame = { length, checksum: checksumOf(this.#plain.pieces(result, '')) };
-      this.#frames.set(result, frame);
+    let checksum = this.#checksums.get(result);
+    if (checksum === undefined) {
+      checksum = checksumOf(this.#plain.pieces(result, ''));
+      this.#checksums.set(result, checksum);
     }
-    return frame;
+    return checksum;
   }
 }
 
@@ -77,27 +86,33 @@ export function gzipFormats(minBytes: number): ReadonlyMap<StreamWire, GzipFrame
   return new Map([EVENT_STREAM, MULTIPART].map((wire) => [wire, new GzipFrames(wire.format, minBytes)]));
 }
 
-/** The body of one response, except for its frames: what comes before, between and behind them. */
+/** The body of one response: its frames, and what comes before, between and behind them. */
 export class GzipBody {
+  readonly frames: GzipFrames;
   #hasBegun = false;
   #crc = 0;
   #length = 0;
+
+  constructor(frames: GzipFrames) {
+    this.frames = frames;
+  }
 
   /** Returns a text in the body's next blocks. */
   text(text: string): Buffer {
     const bytes = Buffer.from(text);
     this.#crc = crc32(bytes, this.#crc);
     this.#length += bytes.length;
-    const blocks = storedBlocks(bytes);
+    const blocks = [...storedBlocks(bytes), FLUSH];
     if (!this.#hasBegun) blocks.unshift(HEADER);
     this.#hasBegun = true;
     return Buffer.concat(blocks);
   }
 
-  /** Counts a frame that is sent. */
-  add(frame: Checksum): void {
-    this.#crc = joined(this.#crc, frame);
-    this.#length += frame.length;
+  /** Counts a result whose frame is sent. */
+  add(result: FramedResult): void {
+    const checksum = this.frames.checksum(result);
+    this.#crc = joined(this.#crc, checksum);
+    this.#length += checksum.length;
   }
 
   /** Returns the end of the body: without it, clients take the response for cut off. */

@@ -73,18 +73,21 @@ export class ResponseSink extends DirectStream implements FrameSink {
   readonly format: FrameFormat;
   readonly #response: ServerResponse;
   readonly #isChunked: boolean;
-  readonly #gzip: { readonly frames: GzipFrames; readonly body: GzipBody } | undefined;
+  readonly #gzip: GzipBody | undefined;
+  readonly wrote: FrameSink['wrote'];
   #ended = false;
 
   /**
    * @param body the response's socket, or in HTTP/2 its stream
-   * @param frames with gzip; undefined: the body is not compressed
+   * @param frames of a body with gzip; undefined: it is not compressed
    */
   constructor(response: ServerResponse, body: Duplex, wire: StreamWire, frames?: GzipFrames) {
     super(body);
     this.#response = response;
     this.#isChunked = (response as Encoded).chunkedEncoding === true;
-    this.#gzip = frames && { frames, body: new GzipBody() };
+    const gzip = frames && new GzipBody(frames);
+    this.#gzip = gzip;
+    this.wrote = gzip && ((result) => gzip.add(result));
     const format = frames ?? wire.format;
     this.format = this.#isChunked ? inChunks(format) : format;
   }
@@ -107,12 +110,8 @@ export class ResponseSink extends DirectStream implements FrameSink {
     this.writeTogether(pieces);
   }
 
-  wrote(result: FramedResult): void {
-    this.#gzip?.body.add(this.#gzip.frames.checksum(result));
-  }
-
   send(text: string): void {
-    if (text !== '') this.#send(this.#gzip?.body.text(text) ?? Buffer.from(text));
+    if (text !== '') this.#send(this.#gzip?.text(text) ?? Buffer.from(text));
   }
 
   #send(bytes: Buffer): void {
@@ -123,7 +122,7 @@ export class ResponseSink extends DirectStream implements FrameSink {
   end(text: string): void {
     if (!this.open) return;
     this.send(text);
-    if (this.#gzip !== undefined) this.#send(this.#gzip.body.end());
+    if (this.#gzip !== undefined) this.#send(this.#gzip.end());
     this.#ended = true;
     this.#response.end();
   }

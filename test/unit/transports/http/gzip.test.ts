@@ -7,6 +7,7 @@ import type { FrameFormat } from '../../../../src/transports/delivery/frame-form
 import { EVENT_STREAM } from '../../../../src/transports/http/event-stream.ts';
 import { GzipBody, gzipFormats, type GzipFrames } from '../../../../src/transports/http/gzip.ts';
 import { MULTIPART } from '../../../../src/transports/http/multipart.ts';
+import { FLUSH } from '../../../../src/transports/delivery/deflate.ts';
 import { Random } from '../../../helpers/random.ts';
 
 const formats = gzipFormats(200);
@@ -39,7 +40,7 @@ for (const wire of [EVENT_STREAM, MULTIPART]) {
   test(`a body of ${wire.name} is unpacked as it would have been without gzip, also before it has ended`, () => {
     const random = Random.of(34, wire.name);
     const letters = () => String.fromCodePoint(random.pick([random.between(32, 126), 0xfc, 0x20ac, 0x1f600]));
-    const body = new GzipBody();
+    const body = new GzipBody(gzip);
     const [packed, plain] = [[body.text(wire.opening())], [wire.opening()]];
     plain[0] = gunzipSync(packed[0] ?? '', { finishFlush: constants.Z_SYNC_FLUSH }).toString();
     for (let n = 0; n < 60; n += 1) {
@@ -53,8 +54,9 @@ for (const wire of [EVENT_STREAM, MULTIPART]) {
         return new SerializedResult(result, random.chance(0.5) ? ['epoch', n + index] : undefined);
       });
       packed.push(written(gzip, results));
-      for (const result of results) body.add(gzip.checksum(result));
+      for (const result of results) body.add(result);
       packed.push(body.text(wire.heartbeat));
+      for (const each of packed.slice(-2)) assert.deepEqual(each.subarray(-FLUSH.length), FLUSH);
       plain.push(written(wire.format, results).toString(), wire.heartbeat);
       const soFar = inflateRawSync(Buffer.concat(packed.slice(-2)), {
         finishFlush: constants.Z_SYNC_FLUSH,
@@ -77,5 +79,13 @@ for (const wire of [EVENT_STREAM, MULTIPART]) {
     const secret = new SerializedResult({ data: { page: page(40) } });
     secret.neverCompress();
     assert.ok(written(gzip, [secret]).length > wire.format.length(secret, 0));
+  });
+
+  test(`a large result of ${wire.name} that is not compressed is not copied for each client`, () => {
+    const result = new SerializedResult({ data: { text: 'x'.repeat(300_000) } });
+    for (const piece of gzip.pieces(result).filter(({ length }) => length > 60_000)) {
+      assert.equal(piece.buffer, result.json.buffer);
+    }
+    assert.equal(Buffer.concat(gzip.pieces(result)).length, gzip.length(result));
   });
 }
