@@ -51,7 +51,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   },
   compressed: {
     figure: 'flood of 2 KB, all get all, offering compression: CPU a delivery, µs',
-    load: { ...toAll, payloadBytes: 2_048, transport: 'graphql-transport-ws, compressed' },
+    load: { ...toAll, payloadBytes: 2_048, window: 64, transport: 'graphql-transport-ws, compressed' },
     adapt: compressing,
     measure: perDelivery,
   },
