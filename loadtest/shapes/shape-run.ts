@@ -76,7 +76,7 @@ export class ShapeRun {
       const run = new ShapeRun(scope, load, wiring, either);
       await run.#pods.start(target, wiring, load.pods);
       const interrupted = new Promise<never>((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+        either.addEventListener('abort', () => reject(either.reason as Error), { once: true });
       });
       const value = await Promise.race([measure(run), run.#pods.ended, interrupted]);
       await run.#report();
