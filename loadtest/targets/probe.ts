@@ -3,6 +3,7 @@
  * process itself can answer. The same for every server, and idle until it is asked.
  */
 import { createHook } from 'node:async_hooks';
+import cluster from 'node:cluster';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { writeHeapSnapshot } from 'node:v8';
@@ -65,5 +66,5 @@ process.on('message', (message) => {
   if (typeof message === 'object' && message !== null && 'ask' in message)
     void answer(message as ProbeRequest);
 });
-// The channel must not keep the server from ending.
-process.channel?.unref();
+// The channel must not keep the server from ending. A worker of it needs its channel, also while it starts.
+if (cluster.isPrimary) process.channel?.unref();
