@@ -42,7 +42,8 @@ export const command = defineCommand({
       const table = { columns, rows };
       console.log(tableText(table));
       if (values.out === undefined) return;
-      const title = `Least and most of ${rounds} rounds`;
+      const often = rounds === 1 ? 'once each' : `least and most of ${rounds} rounds`;
+      const title = `${names.join(', ')}: ${often}`;
       await saveResults(values.out, {
         kind: 'shapes',
         ...(await origin(commandLine)),
