@@ -37,10 +37,9 @@ export async function flood(
   const { window, rate, floodSeconds } = load;
   const from = performance.now();
   const first = traffic.events;
-  const perEvent = load.sockets / traffic.channels;
   for (let ms = 0; ms < floodSeconds * 1000; ms = performance.now() - from) {
     signal.throwIfAborted();
-    const underWay = (traffic.expected - audience.deliveries) / perEvent;
+    const underWay = (traffic.expected - audience.deliveries) / traffic.readers;
     const due = rate === 0 ? Infinity : (ms / 1000) * rate - (traffic.events - first);
     const room = Math.floor(Math.min(due, window - underWay));
     // Sends at least a quarter of the window at once: each `send` starts kcat anew.

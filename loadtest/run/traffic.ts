@@ -33,6 +33,11 @@ export class Traffic {
     return this.#expected;
   }
 
+  /** Sockets that get one event and read it, on average over the channels. */
+  get readers(): number {
+    return this.#subscribers.reduce((sum, count) => sum + count, 0) / this.channels;
+  }
+
   get channels(): number {
     return this.#subscribers.length;
   }
