@@ -119,7 +119,9 @@ test('thousands of subscribers that join at any time share intervals and executi
   }
   // The very first event comes at once; in each interval then the latest of both keys.
   assert.equal(await value('executions'), 1 + 3 * 2);
-  assert.equal(timers.mock.callCount(), 4);
+  // Other files of this process may have left timers that begin anew.
+  const intervals = timers.mock.calls.filter(({ arguments: [, ms] }) => ms === INTERVAL_MS);
+  assert.equal(intervals.length, 4);
   // The last hundred have joined when the last events had come, but for one.
   for (const listener of all.slice(0, -99)) assert.equal(listener.heard.at(-1)?.n, 60);
   for (const listener of all.slice(-99)) assert.equal(listener.said, '');
