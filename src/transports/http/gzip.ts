@@ -70,7 +70,7 @@ export class GzipFrames implements FrameFormat {
     return [...plain.flatMap(blocksOf), FLUSH];
   }
 
-  /** What the frame adds to the checksum of a response. */
+  /** Returns the checksum of the frame as it is unpacked: a response joins it to its own. */
   checksum(result: FramedResult): Checksum {
     let checksum = this.#checksums.get(result);
     if (checksum === undefined) {

@@ -52,9 +52,12 @@ function digitsOf(length: number): number {
 const chunked = new WeakMap<FrameFormat, FrameFormat>();
 
 function inChunks(format: FrameFormat): FrameFormat {
-  const known = chunked.get(format) ?? new ChunkedFrames(format);
-  chunked.set(format, known);
-  return known;
+  let frames = chunked.get(format);
+  if (frames === undefined) {
+    frames = new ChunkedFrames(format);
+    chunked.set(format, frames);
+  }
+  return frames;
 }
 
 /** Undocumented: whether the body is sent in chunks, as it is in HTTP/1.1. */

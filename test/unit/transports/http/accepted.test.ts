@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { acceptedBy } from '../../../../src/transports/http/accepted.ts';
+import { acceptedBy, acceptsGzip } from '../../../../src/transports/http/accepted.ts';
 import { EVENT_STREAM } from '../../../../src/transports/http/event-stream.ts';
 import { MULTIPART } from '../../../../src/transports/http/multipart.ts';
 
@@ -28,3 +28,17 @@ for (const [accept, wire, json] of [
     assert.deepEqual(acceptedBy(accept), { wire, json });
   });
 }
+
+for (const [header, expected] of [
+  [undefined, false],
+  ['', false],
+  ['identity', false],
+  ['*', false],
+  ['gzip', true],
+  ['br, GZIP;q=0.5', true],
+  ['gzip; q=0', false],
+  ['gzip;x=1;q=0.0', false],
+] as const)
+  test(`a client with accept-encoding: ${header} ${expected ? 'gets' : 'does not get'} gzip`, () => {
+    assert.equal(acceptsGzip(header), expected);
+  });
