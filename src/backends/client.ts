@@ -83,7 +83,7 @@ export class BackendClient {
     const now = services.clock.now.bind(services.clock);
     this.#settings = settings;
     this.#services = services;
-    this.#transport = new BackendTransport(settings, services.transformKeys[settings.keys], services.answers);
+    this.#transport = new BackendTransport(settings, services.transformKeys, services.answers);
     this.#limiter = new Limiter(settings.maxConcurrency, settings.maxWaiting);
     this.#breaker = new CircuitBreaker({
       failures: settings.breakerFailures,
@@ -168,7 +168,8 @@ export class BackendClient {
         ...trace,
       };
       const nullIfNotFound = options.nullIfNotFound ?? false;
-      const httpRequest = { method, target: prepared.target, headers, body: prepared.body, nullIfNotFound };
+      const { target, body } = prepared;
+      const httpRequest = { method, target, headers, body, nullIfNotFound, keys: options.keys };
       const retries = isIdempotent(method, options.idempotent) ? this.#settings.retries : 0;
       return await this.#withRetries(retries, httpRequest, call);
     } finally {

@@ -1,5 +1,5 @@
 import { errors, Pool, type Dispatcher } from 'undici';
-import type { JsonValue } from '../events/event.ts';
+import type { JsonValue, KeyStyle } from '../events/event.ts';
 import { BackendError, type BackendErrorCode } from './error.ts';
 import { retryAfterSeconds } from './retry.ts';
 import { readAnswer, type Answer, type AnswerRoom } from './answer.ts';
@@ -22,12 +22,14 @@ export interface HttpRequest {
   /** JSON */
   readonly body: string | undefined;
   readonly nullIfNotFound: boolean;
+  /** Undefined: as the back end's settings say. */
+  readonly keys?: KeyStyle | undefined;
 }
 
 /** HTTP to one back end over a pool of keep-alive connections. */
 export class BackendTransport {
   readonly #settings: BackendSettings;
-  readonly #transformKeys: (value: JsonValue) => JsonValue;
+  readonly #transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>;
   readonly #pool: Pool;
   readonly #bytes: ByteSource;
   /** Spreads parsing over turns of the event loop: large answers that come together would block one turn for long. */
@@ -35,10 +37,14 @@ export class BackendTransport {
   readonly #taker: TurnTaker = { spentUntil: 0, hold() {}, resume() {}, overrun() {} };
 
   /**
-   * @param transformKeys converts the keys of a response; may change the value in place, and throws for unusable keys
+   * @param transformKeys convert the keys of a response; each may change the value in place, and throws for unusable keys
    * @param bytes source of the bytes that answers take while they are read and parsed
    */
-  constructor(settings: BackendSettings, transformKeys: (value: JsonValue) => JsonValue, bytes: ByteSource) {
+  constructor(
+    settings: BackendSettings,
+    transformKeys: Readonly<Record<KeyStyle, (value: JsonValue) => JsonValue>>,
+    bytes: ByteSource,
+  ) {
     this.#settings = settings;
     this.#bytes = bytes;
     this.#transformKeys = transformKeys;
@@ -77,7 +83,9 @@ export class BackendTransport {
       signal.throwIfAborted();
       throw new BackendError(codeOf(cause), this.#settings.name, { cause });
     }
-    if (answer !== undefined) return this.#parseInTurn(answer, response.statusCode, signal);
+    if (answer !== undefined) {
+      return this.#parseInTurn(answer, response.statusCode, request.keys ?? this.#settings.keys, signal);
+    }
     if (response.statusCode === 404 && request.nullIfNotFound) return null;
     throw this.#failure(response);
   }
@@ -92,12 +100,17 @@ export class BackendTransport {
   }
 
   /** Parses at once if this turn of the event loop has time left, else in a later turn. */
-  #parseInTurn({ text, reserved }: Answer, status: number, signal: AbortSignal): Promise<JsonValue> {
+  #parseInTurn(
+    { text, reserved }: Answer,
+    status: number,
+    keys: KeyStyle,
+    signal: AbortSignal,
+  ): Promise<JsonValue> {
     return new Promise((resolve, reject) => {
       this.#turns.run(this.#taker, () => {
         try {
           signal.throwIfAborted();
-          resolve(this.#parse(text, status));
+          resolve(this.#parse(text, status, keys));
         } catch (thrown) {
           reject(thrown as Error);
         } finally {
@@ -108,7 +121,7 @@ export class BackendTransport {
     });
   }
 
-  #parse(text: string, status: number): JsonValue {
+  #parse(text: string, status: number, keys: KeyStyle): JsonValue {
     if (text === '') return null;
     let value: JsonValue;
     try {
@@ -119,7 +132,7 @@ export class BackendTransport {
       throw new BackendError('BACKEND_BAD_RESPONSE', this.#settings.name, { status, cause });
     }
     try {
-      return this.#transformKeys(value);
+      return this.#transformKeys[keys](value);
     } catch (cause) {
       throw new BackendError('BACKEND_BAD_RESPONSE', this.#settings.name, { status, cause });
     }

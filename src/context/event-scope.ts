@@ -1,5 +1,7 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { Loaders, Primer, SharedContext } from '../graph/api/context.ts';
+import { EntityBatches, EntityLoads } from '../graph/entities/entity-loads.ts';
+import type { Graph } from '../graph/graph.ts';
 import { shareLoaders, sharePrimers } from '../lazy/share.ts';
 import { ReadSet, type Json } from '../lazy/reads.ts';
 import type { SpanPlace } from '../tracing/span.ts';
@@ -12,16 +14,23 @@ export class Contexts implements ContextSources {
   readonly backends: BackendBinder;
   readonly now: () => number;
   readonly hasAuth: boolean;
+  readonly entities: EntityBatches | undefined;
 
   /**
    * @param now ms since 1970
-   * @param hasAuth whether fields of the graph are guarded by `@auth`
+   * @param graph whether its fields are guarded by `@auth`, or fetched for entities
    */
-  constructor(code: ContextSources['code'], backends: BackendBinder, now: () => number, hasAuth = false) {
+  constructor(
+    code: ContextSources['code'],
+    backends: BackendBinder,
+    now: () => number,
+    { hasAuth, hasEntities }: Pick<Graph, 'hasAuth' | 'hasEntities'> = { hasAuth: false },
+  ) {
     this.code = code;
     this.backends = backends;
     this.now = now;
     this.hasAuth = hasAuth;
+    this.entities = hasEntities === true ? new EntityBatches() : undefined;
   }
 
   /** @param span that the event comes from; undefined: the event is not sampled */
@@ -62,6 +71,7 @@ export class EventScope implements SharedContext {
   /** The span of the execution that began last: the parent of loaders' calls, which executions share. */
   #latest: SpanPlace | undefined;
   #backends: Readonly<Record<string, Backend>> | undefined;
+  #entityLoads: EntityLoads | undefined;
   #loaders: Loaders | undefined;
   #primers: Readonly<Record<string, Primer>> | undefined;
   #sharedLoaders: Loaders | undefined;
@@ -101,6 +111,13 @@ export class EventScope implements SharedContext {
       span: () => this.#latest,
     });
     return this.#backends;
+  }
+
+  get entityLoads(): EntityLoads | undefined {
+    const { entities } = this.#contexts;
+    if (entities === undefined) return undefined;
+    this.#entityLoads ??= new EntityLoads(entities, () => this.backends, true);
+    return this.#entityLoads;
   }
 
   get loaders(): Loaders {

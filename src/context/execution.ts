@@ -1,5 +1,6 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { GraphContext, Loaders } from '../graph/api/context.ts';
+import { EntityLoads, setExecutionLoads, type EntityBatches } from '../graph/entities/entity-loads.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { RecordedViewer, setRecordedViewer } from '../lazy/recorded-viewer.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
@@ -22,6 +23,8 @@ export interface ContextSources {
   readonly backends: BackendBinder;
   /** Whether fields of the graph are guarded by `@auth`, whose checks ask for the viewer. */
   readonly hasAuth: boolean;
+  /** Where executions fetch fields of entities together; undefined if the graph has no such fields. */
+  readonly entities: EntityBatches | undefined;
 }
 
 /** The part of an execution's context that comes from its event. */
@@ -30,6 +33,7 @@ interface EventContext {
   /** Read-only, like the values that loaders return: executions for other viewers get the same values. */
   readonly sharedLoaders: GraphContext['loaders'];
   readonly sharedPrimers: GraphContext['primers'];
+  readonly entityLoads: EntityLoads | undefined;
 }
 
 /**
@@ -49,7 +53,7 @@ export class Execution {
    * @throws the error of the graph's own `context`, if that throws
    */
   constructor(
-    { code, backends, hasAuth }: ContextSources,
+    { code, backends, hasAuth, entities }: ContextSources,
     scope: EventContext,
     viewer: Json,
     reads: ReadSet,
@@ -65,6 +69,10 @@ export class Execution {
       now: scope.now,
       signal: this.#signal(),
     });
+    if (entities !== undefined) {
+      const own = new EntityLoads(entities, () => base.backends, false);
+      setExecutionLoads(base, { shared: scope.entityLoads ?? own, own });
+    }
     if (hasAuth) setRecordedViewer(base, new RecordedViewer(viewer, reads));
     this.context = code.context === undefined ? base : extended(base, code.context(base));
     if (span !== undefined) setSpanOf(this.context, span);

@@ -59,7 +59,7 @@ export class GraphMaker {
   make(graph: LoadedGraph, before?: RunningGraph): RunningGraph {
     const { config, budget, metrics, log, tracing } = this.#basics;
     expectSpreadable(config, graph, log);
-    const { schema, definition, hasAuth } = graph;
+    const { schema, definition } = graph;
     const subscription = schema.getSubscriptionType()?.name;
     const executor = new Executor({
       schema,
@@ -94,7 +94,7 @@ export class GraphMaker {
       for (const name of graph.bindings.keys())
         metrics.resolverErrors.inc({ field: `${subscription}.${name}`, code: UNSERIALISABLE_CODE }, 0);
     }
-    const contexts = new Contexts(definition, backends, Date.now, hasAuth);
+    const contexts = new Contexts(definition, backends, Date.now, graph);
     return {
       graph,
       executor,

@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import { hasResolver, type GraphDefinition } from './api/define-graph.ts';
 import { listed } from './diagnostic.ts';
+import { isJoined } from './entities/entities.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -29,10 +30,12 @@ export function fieldOf(
 
 /** All fields that an event of this type may have. */
 export function fieldsOf(schema: GraphQLSchema, type: GraphQLNamedOutputType): Field[] {
-  if (isObjectType(type)) return Object.values(type.getFields());
-  if (!isAbstractType(type)) return [];
-  const own = isInterfaceType(type) ? Object.values(type.getFields()) : [];
-  return [...own, ...schema.getPossibleTypes(type).flatMap((member) => Object.values(member.getFields()))];
+  const members = isAbstractType(type) ? schema.getPossibleTypes(type) : [];
+  return [type, ...members].flatMap((one) =>
+    isObjectType(one) || isInterfaceType(one)
+      ? Object.values(one.getFields()).filter((field) => !isJoined(field))
+      : [],
+  );
 }
 
 /** Names of all fields that an object of this type may have, for messages. */
@@ -120,7 +123,7 @@ export function plainFields(
     if (isAbstractType(next)) waiting.push(...schema.getPossibleTypes(next));
     if (!isObjectType(next)) continue;
     for (const field of Object.values(next.getFields())) {
-      if (hasResolver(definition, next.name, field.name)) continue;
+      if (isJoined(field) || hasResolver(definition, next.name, field.name)) continue;
       found.push({ type: next.name, field });
       waiting.push(getNamedType(field.type));
     }

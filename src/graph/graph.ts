@@ -114,6 +114,8 @@ export interface Graph {
   readonly topics: ReadonlyMap<string, Topic>;
   /** Whether any field is guarded by `@auth`: then contexts hold the viewer for its checks. */
   readonly hasAuth: boolean;
+  /** Whether any field is fetched for entities: then contexts hold what is fetched. Absent: false. */
+  readonly hasEntities?: boolean;
   /** True if resolvers might write to events; the gateway then freezes events, as executions share them. */
   readonly hasResolvers: boolean;
 }

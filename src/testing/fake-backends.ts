@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { BackendError, isBackendErrorCode } from '../backends/error.ts';
 import { responseKeys } from '../backends/response-keys.ts';
-import type { JsonValue } from '../events/event.ts';
+import type { JsonValue, KeyStyle } from '../events/event.ts';
 import type { BackendDefinition } from '../graph/api/backend-definition.ts';
 import type { Backend, RequestOptions } from '../graph/api/backend.ts';
 import type { JsonParse } from './json-parse.ts';
@@ -48,7 +48,7 @@ export function fakeBackends(
         throw failureOf(thrown, name);
       }
     };
-    return [name, Object.freeze(backendOf(answers, transforms[keys]))] as const;
+    return [name, Object.freeze(backendOf(answers, (style = keys) => transforms[style]))] as const;
   });
   // The object has no prototype, like the gateway's own.
   return Object.freeze(Object.assign(Object.create(null) as object, Object.fromEntries(backends)));
@@ -60,10 +60,13 @@ function missing(name: string): FakeBackend {
   };
 }
 
-function backendOf(fake: FakeBackend, transform: (response: JsonValue) => JsonValue): Backend {
+type Transform = (response: JsonValue) => JsonValue;
+
+function backendOf(fake: FakeBackend, transformOf: (keys: KeyStyle | undefined) => Transform): Backend {
   const call =
     (method: FakeCall['method']) =>
     async <T>(path: string, body?: unknown, options: RequestOptions = {}): Promise<T> => {
+      const transform = transformOf(options.keys);
       return transform(asJson(await fake({ method, path, body, options }))) as T;
     };
   const withoutBody =

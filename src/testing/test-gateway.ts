@@ -96,7 +96,7 @@ export async function startTestGateway(
   // The graph's own back ends would have connections.
   const { executor, admission } = maker.make({ ...graph, definition: { ...definition, backends: {} } });
   const backends = fakeBackends(definition.backends ?? {}, options.backends ?? {}, parse);
-  const contexts = new Contexts(definition, { bind: () => backends }, now, graph.hasAuth);
+  const contexts = new Contexts(definition, { bind: () => backends }, now, graph);
   const prefix = '';
   const bus = new MemoryBus({ lingerMs: 0, histories: historiesOf(graph), now, metrics, log });
   const hub = new Hub({

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../events/event.ts';
+import type { JsonValue, KeyStyle } from '../../events/event.ts';
 
 /** Parameters of a query string by name; null and undefined are left out, a list gives its parameter several times. */
 export type Query = Readonly<
@@ -25,6 +25,8 @@ export interface RequestOptions {
    * @default false
    */
   readonly nullIfNotFound?: boolean;
+  /** Keys of the response; overrides the definition's. */
+  readonly keys?: KeyStyle;
 }
 
 /**

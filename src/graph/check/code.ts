@@ -9,6 +9,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { DEFINITION_PROPERTIES, type GraphDefinition } from '../api/define-graph.ts';
+import { isRecord } from '../../support/kind-of.ts';
 import { readBackendUrl, withScheme } from '../api/backend-url.ts';
 import { GATEWAY_SOURCE, listed, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
@@ -179,10 +180,6 @@ function ownTypes(schema: GraphQLSchema): string[] {
     return source !== undefined && source !== GATEWAY_SOURCE;
   });
   return types.map(({ name }) => name);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describe(value: unknown): string {

@@ -82,6 +82,26 @@ const AUTHORS_SDL = /* GraphQL */ `
     any: [AuthRule!]
   ) repeatable on FIELD_DEFINITION | OBJECT
 
+  """
+  The fields by which other services know the objects of a type, as in Apollo Federation: "upc", "id organization { id }".
+  """
+  directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
+
+  """
+  The back end that has the fields with @fetched: a GraphQL server at its URL, which is asked for _entities.
+  """
+  directive @entity(
+    backend: String!
+    "A query field that returns one entity, for a server that is no subgraph: product(upc: $upc)."
+    lookup: String
+  ) on OBJECT
+
+  "The entity's back end has the field; the event does not hold it."
+  directive @fetched on FIELD_DEFINITION
+
+  "The event's fields that hold the key of the entity: product_id. The event need not hold an object of it."
+  directive @reference(fields: String!) on FIELD_DEFINITION
+
   "All that is asked for must be fulfilled."
   input AuthRule {
     "The viewer's claim is, or contains, one of these values."

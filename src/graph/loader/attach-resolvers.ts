@@ -46,7 +46,9 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
 }
 
 /** Makes executions of queries and mutations go on in turns once a promise of the resolver has settled. */
-function resumed(resolve: GraphQLFieldResolver<unknown, unknown>): GraphQLFieldResolver<unknown, unknown> {
+export function resumed(
+  resolve: GraphQLFieldResolver<unknown, unknown>,
+): GraphQLFieldResolver<unknown, unknown> {
   return (source, args, context, info) => {
     const value = resolve(source, args, context, info);
     if (!(value instanceof Promise)) return value;

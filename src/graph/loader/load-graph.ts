@@ -6,6 +6,7 @@ import { attachAuth } from '../auth/attach-auth.ts';
 import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from '../bindings.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
+import { attachEntities } from '../entities/attach-entities.ts';
 import { Findings, formatDiagnostic, GATEWAY_SOURCE, type Diagnostic } from '../diagnostic.ts';
 import { eventItself, type EventField } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
@@ -80,9 +81,10 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
       findings.all.filter(({ severity }) => severity === 'error'),
     );
   }
-  const { fields, definition, guards } = parts;
+  const { fields, definition, guards, entities } = parts;
   const schema = publicSchema(parts.schema);
   attachResolvers(schema, definition.resolvers ?? {});
+  attachEntities(schema, entities, definition.backends);
   await resolveRoots(schema, fields);
   attachAuth(schema, guards);
   freezeSchema(schema);
@@ -93,6 +95,7 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
     topics: topicsOf(fields, definition),
     definition,
     hasAuth: guards.all.length > 0,
+    hasEntities: [...entities.types.values()].some(({ source }) => source !== undefined),
     hasResolvers: Object.keys(definition.resolvers ?? {}).length > 0,
     warnings: findings.warnings,
   };

@@ -7,6 +7,8 @@ import { checkCode } from '../check/code.ts';
 import { checkEventFields } from '../check/event-fields.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
+import type { Entities } from '../entities/entities.ts';
+import { readEntities } from '../entities/read-entities.ts';
 import { readEventFields, type EventField } from '../directives/event-field.ts';
 import { loadCode } from './graph-code.ts';
 import { readSchema, SCHEMA_FILE } from './schema-files.ts';
@@ -17,6 +19,7 @@ export interface GraphParts {
   readonly fields: readonly EventField[];
   readonly definition: GraphDefinition;
   readonly guards: Guards;
+  readonly entities: Entities;
 }
 
 export interface ReadOptions {
@@ -44,9 +47,10 @@ export async function readGraph(
   const guards = new Guards(schema, file, findings);
   if (code === undefined) return undefined;
   checkCode(code, schema, fields, findings);
+  const entities = readEntities(schema, code.definition, file, findings);
   checkEventFields(fields, schema, code.definition, file, findings);
   new AuthCheck(schema, code.definition, file, findings).check(guards);
   if (claims !== undefined && code.definition.authenticate === undefined)
     warnOfAbsentClaims(guards, fields, claims, file, findings);
-  return { schema, fields, definition: code.definition, guards };
+  return { schema, fields, definition: code.definition, guards, entities };
 }

@@ -86,11 +86,35 @@ function report(fault: GraphQLError, file: string, findings: Findings): void {
   findings.error(placeOfError(fault, file), fault.message, hintFor(fault.message));
 }
 
-const DIRECTIVES = ['@event', '@filter', '@delivery', '@auth', '@cost', '@listSize'];
+const DIRECTIVES = [
+  '@event',
+  '@filter',
+  '@delivery',
+  '@auth',
+  '@key',
+  '@entity',
+  '@fetched',
+  '@reference',
+  '@cost',
+  '@listSize',
+];
+
+/** Directives of Apollo Federation that a schema of this gateway does not have, with what takes their place. */
+const OF_FEDERATION: Readonly<Record<string, string>> = {
+  '@link': 'Leave it out: `sluice sdl` writes it for other services.',
+  '@shareable': 'Leave it out: `sluice sdl` writes it for other services.',
+  '@external': 'A field that a back end has is written with @fetched, in a type with @entity.',
+  '@requires':
+    'The gateway does not pass fields of events to subgraphs: the subgraph reads them itself, by the key.',
+  '@provides': "The gateway asks the entity's own back end for its fields.",
+  '@interfaceObject': 'Write @key and @entity on the object types that implement the interface.',
+};
 
 function hintFor(message: string): string {
   const directive = /^Unknown directive "(@\w+)"/.exec(message)?.[1];
   if (directive !== undefined) {
+    const instead = OF_FEDERATION[directive];
+    if (instead !== undefined) return instead;
     const near = nearest(directive, DIRECTIVES);
     const guess = near === undefined ? '' : `Did you mean ${near}? `;
     return `${guess}Directives of the gateway: ${listed(DIRECTIVES)}. Others must be declared in the schema.`;

@@ -25,18 +25,29 @@ const CONDITIONS = [
   '@include(if: true)',
 ];
 
+interface RandomOptions {
+  /** Variables that are declared beside `$a` and `$b`: `$n: Int`. */
+  readonly variables?: string;
+  /** Arguments with which a field may be selected, and selections of `Event` that use all declared variables. */
+  readonly argumentsOf?: (field: GraphQLField<unknown, unknown>) => readonly string[];
+  readonly using?: string;
+}
+
 /** Writes subscriptions to `event` at random: aliases, fragments of both kinds, conditions on `$a` and `$b`. */
 export class RandomDocuments {
   readonly #schema: GraphQLSchema;
   readonly #choose: Choose;
   readonly #usable: (field: GraphQLField<unknown, unknown>) => boolean;
+  readonly #options: RandomOptions;
   #fragments: string[] = [];
 
   constructor(
     schema: GraphQLSchema,
     choose: Choose,
     usable: (field: GraphQLField<unknown, unknown>) => boolean,
+    options: RandomOptions = {},
   ) {
+    this.#options = options;
     this.#schema = schema;
     this.#choose = choose;
     this.#usable = usable;
@@ -47,9 +58,10 @@ export class RandomDocuments {
     const type = this.#schema.getType('Event');
     if (!isCompositeType(type)) throw new TypeError('expected a type Event');
     const below = this.#selectionSet(type, DEPTH);
-    const used = `{ event { used: __typename @skip(if: $a) @include(if: $b) ...U } }`;
+    const { variables = '', using = '' } = this.#options;
+    const used = `{ event { used: __typename @skip(if: $a) @include(if: $b) ${using} ...U } }`;
     return [
-      `subscription R($a: Boolean!, $b: Boolean!) ${used}`,
+      `subscription R($a: Boolean!, $b: Boolean! ${variables}) ${used}`,
       `fragment U on Event ${below}`,
       ...this.#fragments,
     ].join('\n');
@@ -94,10 +106,12 @@ export class RandomDocuments {
     const field = choices[this.#choose(Math.max(1, choices.length))];
     if (field === undefined) return `__typename ${this.#condition()}`;
     const named = getNamedType(field.type);
-    // One alias always stands for one field, so that selections can be merged.
-    const alias = this.#choose(3) === 0 ? `x_${field.name}: ` : '';
+    const given = this.#options.argumentsOf?.(field) ?? [];
+    const choice = this.#choose(given.length + 1);
+    // One alias always stands for one field with the same arguments, so that selections can be merged.
+    const alias = choice > 0 ? `_${choice}${field.name}: ` : this.#choose(3) === 0 ? `x_${field.name}: ` : '';
     const below = isCompositeType(named) ? this.#selectionSet(named, depth - 1) : '';
-    return `${alias}${field.name} ${this.#condition()}${below}`;
+    return `${alias}${field.name}${given[choice - 1] ?? ''} ${this.#condition()}${below}`;
   }
 
   #condition(): string {

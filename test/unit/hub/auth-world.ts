@@ -16,7 +16,7 @@ export async function authWorld(t: TestContext, schemaText: string, code?: strin
   const folder = await graphFolder(t, { 'schema.graphql': schemaText, ...(code && { 'graph.js': code }) });
   const graph = await loadGraph(folder);
   const executor = new Executor({ schema: graph.schema, cacheSize: 1_000, log: createLog('silent') });
-  const contexts = new Contexts(graph.definition, { bind: () => ({}) }, Date.now, graph.hasAuth);
+  const contexts = new Contexts(graph.definition, { bind: () => ({}) }, Date.now, graph);
   const { bindings, hasResolvers } = graph;
   const options = { bindings, hasResolvers, executor, contexts, concurrency: 1_000, maxWaiting: 1_000 };
   const { bus, hub, value } = setUp({ ...options, maxChannels: 100 });

@@ -1,0 +1,221 @@
+import {
+  defaultFieldResolver,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+  print,
+  responsePathAsArray,
+  typeFromAST,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+} from 'graphql';
+import { jsonAt, type Json } from '../../lazy/reads.ts';
+import { isRecord } from '../../support/kind-of.ts';
+import type { GraphDefinition } from '../api/define-graph.ts';
+import { isList } from '../event-type.ts';
+import { resumed } from '../loader/attach-resolvers.ts';
+import type { Entities, Entity, EntitySource, Reference } from './entities.ts';
+import { executionLoadsOf } from './entity-loads.ts';
+import type { VariableValue } from './entity-request.ts';
+import { leavesOf, pickFields, type FieldSet } from './field-set.ts';
+import { backendOf, keyOfKeyField, remoteKey, shownValue } from './remote-answer.ts';
+import { RemoteFields, type RemoteField } from './remote-field.ts';
+
+type Resolver = GraphQLFieldResolver<unknown, unknown>;
+
+/**
+ * Gives resolvers to the fields that are joined: those with `@fetched` and `@reference`, and those below a fetched field,
+ * whose objects may be parts of an answer. To be called once the graph's own resolvers are attached, which stay.
+ */
+export function attachEntities(
+  schema: GraphQLSchema,
+  entities: Entities,
+  backends: GraphDefinition['backends'] = {},
+): void {
+  const local = new Set<string>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const { name, resolve } of Object.values(type.getFields())) {
+      if (resolve !== undefined) local.add(`${type.name}.${name}`);
+    }
+  }
+  const remote = new RemoteFields(entities, (type, field) => local.has(`${type}.${field}`));
+  for (const [field, reference] of entities.references) {
+    const entity = entities.types.get(getNamedType(field.type).name);
+    if (entity !== undefined) field.resolve ??= referring(field, reference, entity);
+  }
+  const reached = new Set<GraphQLNamedType>();
+  for (const { type, source, fetched } of entities.types.values()) {
+    if (source === undefined) continue;
+    const forwarded = forwardedPaths(backends[source.backend]?.forward ?? []);
+    for (const name of fetched) {
+      const field = type.getFields()[name];
+      if (field === undefined || local.has(`${type.name}.${name}`)) continue;
+      field.resolve = resumed(fetching({ entities, remote, source, forwarded }));
+      reach(schema, getNamedType(field.type), reached);
+    }
+  }
+  for (const type of reached) {
+    if (!isObjectType(type)) continue;
+    const fetched = entities.types.get(type.name)?.fetched;
+    for (const field of Object.values(type.getFields())) {
+      if (local.has(`${type.name}.${field.name}`) || fetched?.has(field.name) === true) continue;
+      field.resolve = answered(field.resolve ?? defaultFieldResolver);
+    }
+  }
+}
+
+/** Adds all types that a selection below a fetched field can reach. */
+function reach(schema: GraphQLSchema, from: GraphQLNamedType, reached: Set<GraphQLNamedType>): void {
+  const waiting = [from];
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    if (reached.has(type) || isLeafType(type)) continue;
+    reached.add(type);
+    if (isAbstractType(type)) waiting.push(...schema.getPossibleTypes(type));
+    if (!isObjectType(type)) continue;
+    waiting.push(...Object.values(type.getFields()).map((field) => getNamedType(field.type)));
+  }
+}
+
+/** Reads a part of an answer under the client's key; objects of events have the resolver as it was. */
+function answered(resolve: Resolver): Resolver {
+  return (source, args, context, info) =>
+    backendOf(source) === undefined ? resolve(source, args, context, info) : partOf(source, info);
+}
+
+function partOf(source: unknown, info: GraphQLResolveInfo): unknown {
+  return shownValue((source as Record<string, unknown>)[remoteKey(String(info.path.key))], info);
+}
+
+interface Fetching {
+  readonly entities: Entities;
+  readonly remote: RemoteFields;
+  readonly source: EntitySource;
+  /** Paths of the viewer's values that the back end gets. */
+  readonly forwarded: readonly (readonly string[])[];
+}
+
+function fetching({ entities, remote, source: from, forwarded }: Fetching): Resolver {
+  return (source, _args, context, info) => {
+    const origin = backendOf(source);
+    // The object has come with all that was selected of it.
+    if (origin === from.backend) return partOf(source, info);
+    const entity = entities.types.get(info.parentType.name);
+    if (entity === undefined) throw new TypeError(`expected an entity, got ${info.parentType.name}`);
+    const nameIn = origin === undefined ? undefined : keyOfKeyField;
+    const { key, values } = keyOf(entity, source, nameIn);
+    const field = remote.of(from.backend, info);
+    const { id, shared, own } = executionLoadsOf(context);
+    if (forwarded.length > 0) readViewer(context, forwarded);
+    const loads = forwarded.length > 0 ? own : shared;
+    const variables = variablesOf(field, info);
+    const isStrict = isNonNullType(info.returnType);
+    const place = [id, ...responsePathAsArray(info.path.prev)].join('.');
+    const loaded = loads.load({ entity, source: from, key, values, field, variables, isStrict }, place);
+    return loaded instanceof Promise
+      ? loaded.then((value: unknown) => shownValue(value, info))
+      : shownValue(loaded, info);
+  };
+}
+
+/** The first key of which the object has all fields. */
+function keyOf(
+  { type, keys }: Entity,
+  source: unknown,
+  nameIn: ((name: string) => string) | undefined,
+): { key: FieldSet; values: Record<string, unknown> } {
+  for (const key of keys) {
+    const values = pickFields(key, source, nameIn);
+    if (values !== undefined) return { key, values };
+  }
+  const names = keys.map((key) =>
+    leavesOf(key)
+      .map((path) => path.join('.'))
+      .join(' and '),
+  );
+  throw new TypeError(`expected ${type.name} with ${names.join(', or ')}, by which it is fetched; got none`);
+}
+
+/**
+ * Makes that part of the viewer count as read before the execution waits, so that viewers who differ in it are executed
+ * beside each other.
+ */
+function readViewer(context: unknown, paths: Fetching['forwarded']): void {
+  const { viewer } = context as { readonly viewer: Json };
+  for (const path of paths) jsonAt(viewer, path);
+}
+
+function forwardedPaths(forward: readonly string[] | Readonly<Record<string, string>>): string[][] {
+  return Object.values(forward).map((path: string) => path.split('.'));
+}
+
+/** Makes the object, or the list of objects, that an event's values name. */
+function referring(
+  field: GraphQLField<unknown, unknown>,
+  { paths }: Reference,
+  { keys: [key = []] }: Entity,
+): Resolver {
+  const leaves = leavesOf(key);
+  const inList = isList(field.type);
+  return (source) => {
+    const values = paths.map((path) => jsonAt(source as Json, path));
+    if (values.some((value) => value === undefined || value === null)) return null;
+    if (!inList) return objectOf(leaves, values);
+    const [first] = values;
+    if (!Array.isArray(first)) throw new TypeError(`expected a list at ${paths[0]?.join('.')}`);
+    return first.map((value: Json) => (value === null ? null : objectOf(leaves, [value])));
+  };
+}
+
+function objectOf(leaves: readonly (readonly string[])[], values: readonly unknown[]): object {
+  const object: Record<string, unknown> = {};
+  for (const [index, path] of leaves.entries()) {
+    let holder = object;
+    for (const name of path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, unknown>;
+    holder[path.at(-1) ?? ''] = values[index];
+  }
+  return object;
+}
+
+/** The values of the client's variables that the field uses, as they are sent. */
+function variablesOf(
+  { parts }: RemoteField,
+  { operation, schema, variableValues }: GraphQLResolveInfo,
+): VariableValue[] {
+  return parts
+    .filter((_, index) => index % 2 === 1)
+    .map((name) => {
+      const node = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
+      if (node === undefined) throw new TypeError(`expected the variable ${name}, got none`);
+      const type = typeFromAST(schema, node.type) as GraphQLInputType;
+      // A variable that is left out takes its default, or the default of the argument that it stands for.
+      const value = variableValues[name];
+      return { type: print(node.type), value: value === undefined ? undefined : wireValue(value, type) };
+    });
+}
+
+/** Undoes the coercion of a variable: enums and scalars may have values of the graph's own. */
+function wireValue(value: unknown, type: GraphQLInputType): unknown {
+  if (isNonNullType(type)) return wireValue(value, type.ofType);
+  if (value === null || value === undefined) return null;
+  if (isListType(type)) return (value as readonly unknown[]).map((item) => wireValue(item, type.ofType));
+  if (isScalarType(type) || isEnumType(type)) return type.serialize(value);
+  if (!isInputObjectType(type) || !isRecord(value)) return value;
+  const fields = type.getFields();
+  return Object.fromEntries(
+    Object.entries(value).map(([name, within]) => {
+      const field = fields[name];
+      return [name, field === undefined ? within : wireValue(within, field.type)];
+    }),
+  );
+}

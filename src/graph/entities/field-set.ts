@@ -1,0 +1,74 @@
+import { GraphQLError, Kind, parse, type SelectionSetNode } from 'graphql';
+
+/** A field of a key, as Apollo Federation's field sets name it; with fields of its own if it is an object. */
+export interface KeyField {
+  readonly name: string;
+  /** Undefined: its value is a scalar or an enum. */
+  readonly fields: FieldSet | undefined;
+}
+
+export type FieldSet = readonly KeyField[];
+
+/**
+ * Reads a field set: `upc`, `sku brand`, `id organization { id }`.
+ *
+ * @throws GraphQLError if it is no selection of plain fields
+ */
+export function readFieldSet(text: string): FieldSet {
+  const [definition] = parse(`{ ${text} }`).definitions;
+  if (definition?.kind !== Kind.OPERATION_DEFINITION) throw unusable(text);
+  return fieldsOf(definition.selectionSet, text);
+}
+
+function fieldsOf({ selections }: SelectionSetNode, text: string): FieldSet {
+  return selections.map((selection): KeyField => {
+    const isPlain =
+      selection.kind === Kind.FIELD &&
+      selection.alias === undefined &&
+      (selection.arguments ?? []).length === 0 &&
+      (selection.directives ?? []).length === 0;
+    if (!isPlain) throw unusable(text);
+    const { name, selectionSet } = selection;
+    return { name: name.value, fields: selectionSet && fieldsOf(selectionSet, text) };
+  });
+}
+
+function unusable(text: string): GraphQLError {
+  return new GraphQLError(`expected names of fields, such as "id organization { id }", got "${text}"`);
+}
+
+/** The paths to its scalars, in the order in which they are written. */
+export function leavesOf(fields: FieldSet): string[][] {
+  return fields.flatMap(({ name, fields: below }) =>
+    below === undefined ? [[name]] : leavesOf(below).map((path) => [name, ...path]),
+  );
+}
+
+/** As it stands in an SDL. */
+export function printFieldSet(fields: FieldSet): string {
+  return fields
+    .map(({ name, fields: below }) => (below === undefined ? name : `${name} { ${printFieldSet(below)} }`))
+    .join(' ');
+}
+
+/**
+ * Picks the fields of a key from an object.
+ *
+ * @param nameIn the name under which the object has a field of the set
+ * @returns undefined if one of them is absent or null
+ */
+export function pickFields(
+  fields: FieldSet,
+  source: unknown,
+  nameIn: (name: string) => string = (name) => name,
+): Record<string, unknown> | undefined {
+  if (typeof source !== 'object' || source === null) return undefined;
+  const picked: Record<string, unknown> = {};
+  for (const { name, fields: below } of fields) {
+    const value = (source as Record<string, unknown>)[nameIn(name)];
+    const taken = below === undefined ? value : pickFields(below, value);
+    if (taken === undefined || taken === null) return undefined;
+    picked[name] = taken;
+  }
+  return picked;
+}

@@ -1,0 +1,234 @@
+import {
+  isAbstractType,
+  isCompositeType,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  print,
+  type DirectiveNode,
+  type FieldNode,
+  type GraphQLCompositeType,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  type InlineFragmentNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Entities } from './entities.ts';
+import type { FieldSet } from './field-set.ts';
+import { keyOfKeyField, remoteKey } from './remote-answer.ts';
+
+/** Stands around the names of variables in the printed text: no GraphQL document may contain it. */
+const MARK = '\u0000';
+
+/** A `@fetched` field as a back end is asked for it, for one place of a client's document. */
+export interface RemoteField {
+  /** Text of the field without its alias; at odd indexes stand names of the client's variables. */
+  readonly parts: readonly string[];
+  /** Equal for equal text. */
+  readonly text: string;
+}
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'parentType' | 'schema'>;
+
+/**
+ * Makes the selections that back ends are asked for. A back end is asked for all that the client selects below a fetched
+ * field, except for
+ *
+ * - fields that have a resolver here,
+ * - `@fetched` fields of entities of other back ends: of those entities it is asked for the keys,
+ * - fields of entities that are neither fetched nor keys: only events hold them.
+ */
+export class RemoteFields {
+  readonly #entities: Entities;
+  /** Whether the field has a resolver of the graph's own. */
+  readonly #isLocal: (type: string, field: string) => boolean;
+  /** By the first node of a field; the others depend on the client's conditions, and on the type. */
+  readonly #known = new WeakMap<FieldNode, { readonly info: Info; readonly field: RemoteField }[]>();
+
+  constructor(entities: Entities, isLocal: (type: string, field: string) => boolean) {
+    this.#entities = entities;
+    this.#isLocal = isLocal;
+  }
+
+  /** @param backend that the entity with the field comes from */
+  of(backend: string, info: Info): RemoteField {
+    const [first] = info.fieldNodes;
+    if (first === undefined) throw new TypeError('expected a field of a document, got none');
+    const known = this.#known.get(first) ?? [];
+    this.#known.set(first, known);
+    const same = known.find((one) => isSamePlace(one.info, info));
+    if (same !== undefined) return same.field;
+    const field = this.#make(backend, first, info);
+    const { fieldNodes, fragments, parentType, schema } = info;
+    known.push({ info: { fieldNodes, fragments, parentType, schema }, field });
+    return field;
+  }
+
+  #make(backend: string, first: FieldNode, info: Info): RemoteField {
+    const { parentType, fieldNodes, schema } = info;
+    const type = getNamedType(parentType.getFields()[first.name.value]?.type);
+    const selections = fieldNodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
+    const { name, arguments: args } = first;
+    const writer = new SelectionWriter(backend, schema, info.fragments, this.#entities, this.#isLocal);
+    const node: FieldNode = {
+      kind: Kind.FIELD,
+      name,
+      ...(args && { arguments: args }),
+      ...(isCompositeType(type) && { selectionSet: writer.selectionSet(selections, type) }),
+    };
+    const text = print(marked(node));
+    return { text, parts: text.split(MARK) };
+  }
+}
+
+function isSamePlace(one: Info, other: Info): boolean {
+  return (
+    one.parentType === other.parentType &&
+    one.fieldNodes.length === other.fieldNodes.length &&
+    one.fieldNodes.every((node, index) => node === other.fieldNodes[index])
+  );
+}
+
+/** Puts a mark around each variable's name: the parser of graphql-js allows none in names, so it can't be a client's. */
+function marked<T>(node: T): T {
+  if (Array.isArray(node)) return node.map((item: unknown) => marked(item)) as T;
+  if (typeof node !== 'object' || node === null) return node;
+  const { kind, name } = node as { kind?: Kind; name?: { value: string } };
+  if (kind === Kind.VARIABLE && name !== undefined) {
+    return { ...node, name: { ...name, value: MARK + name.value + MARK } };
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, marked(value)])) as T;
+}
+
+class SelectionWriter {
+  readonly #backend: string;
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: GraphQLResolveInfo['fragments'];
+  readonly #entities: Entities;
+  readonly #isLocal: (type: string, field: string) => boolean;
+
+  constructor(
+    backend: string,
+    schema: GraphQLSchema,
+    fragments: GraphQLResolveInfo['fragments'],
+    entities: Entities,
+    isLocal: (type: string, field: string) => boolean,
+  ) {
+    this.#backend = backend;
+    this.#schema = schema;
+    this.#fragments = fragments;
+    this.#entities = entities;
+    this.#isLocal = isLocal;
+  }
+
+  selectionSet(selections: readonly SelectionNode[], type: GraphQLCompositeType): SelectionSetNode {
+    return setOf([...this.#own(type), ...this.#selections(selections, type)]);
+  }
+
+  #selections(selections: readonly SelectionNode[], type: GraphQLCompositeType): SelectionNode[] {
+    return selections.flatMap((selection) => this.#selection(selection, type));
+  }
+
+  /** What the gateway itself needs of an object: the name of its type, and the key that it is fetched by elsewhere. */
+  #own(type: GraphQLCompositeType): SelectionNode[] {
+    if (isObjectType(type)) return this.#keys(type);
+    const keyed = this.#schema.getPossibleTypes(type).map((member) => onType(member, this.#keys(member)));
+    return [TYPENAME, ...keyed.filter(({ selectionSet }) => selectionSet.selections.length > 0)];
+  }
+
+  #keys(type: GraphQLObjectType): SelectionNode[] {
+    const entity = this.#entities.types.get(type.name);
+    if (entity?.source === undefined || entity.source.backend === this.#backend) return [];
+    return keySelections(entity.keys.flat());
+  }
+
+  #selection(selection: SelectionNode, type: GraphQLCompositeType): SelectionNode[] {
+    const directives = conditionsOf(selection.directives);
+    if (selection.kind === Kind.FIELD) return this.#field(selection, type);
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const { typeCondition, selectionSet } = selection;
+      return this.#fragment(selectionSet, typeCondition?.name.value ?? type.name, directives);
+    }
+    const fragment = this.#fragments[selection.name.value];
+    if (fragment === undefined) return [];
+    return this.#fragment(fragment.selectionSet, fragment.typeCondition.name.value, directives);
+  }
+
+  #fragment({ selections }: SelectionSetNode, name: string, directives: DirectiveNode[]): SelectionNode[] {
+    const type = this.#schema.getType(name);
+    if (!isCompositeType(type)) return [];
+    const selectionSet = setOf(this.#selections(selections, type));
+    return [{ kind: Kind.INLINE_FRAGMENT, typeCondition: named(name), directives, selectionSet }];
+  }
+
+  /** A field of an interface stands for each type that it is asked of, if it is not asked of all. */
+  #field(node: FieldNode, type: GraphQLCompositeType): SelectionNode[] {
+    const name = node.name.value;
+    if (name === '__typename') return [];
+    const members = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [type];
+    const asked = members.filter((member) => this.#isAsked(member, name));
+    if (asked.length === 0 || !(isInterfaceType(type) || isObjectType(type))) return [];
+    const below = getNamedType(type.getFields()[name]?.type);
+    const key = remoteKey(node.alias?.value ?? name);
+    const field: FieldNode = {
+      kind: Kind.FIELD,
+      name: node.name,
+      ...(key !== name && { alias: { kind: Kind.NAME, value: key } }),
+      ...(node.arguments && { arguments: node.arguments }),
+      directives: conditionsOf(node.directives),
+      ...(isCompositeType(below) && {
+        selectionSet: this.selectionSet(node.selectionSet?.selections ?? [], below),
+      }),
+    };
+    return asked.length === members.length ? [field] : asked.map((member) => onType(member, [field]));
+  }
+
+  #isAsked(type: GraphQLObjectType, field: string): boolean {
+    if (this.#isLocal(type.name, field)) return false;
+    const entity = this.#entities.types.get(type.name);
+    if (entity?.source === undefined) return true;
+    if (entity.fetched.has(field)) return entity.source.backend === this.#backend;
+    return entity.keys.some((key) => key.some(({ name }) => name === field));
+  }
+}
+
+function setOf(selections: readonly SelectionNode[]): SelectionSetNode {
+  return { kind: Kind.SELECTION_SET, selections: selections.length > 0 ? selections : [TYPENAME] };
+}
+
+const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
+
+/** The fields of a key, under keys of the gateway's own. */
+export function keySelections(fields: FieldSet): FieldNode[] {
+  return fields.map(({ name, fields: below }) => ({
+    ...plainField({ name, fields: below }),
+    alias: { kind: Kind.NAME, value: keyOfKeyField(name) },
+  }));
+}
+
+function plainField({ name, fields }: FieldSet[number]): FieldNode {
+  return {
+    kind: Kind.FIELD,
+    name: { kind: Kind.NAME, value: name },
+    ...(fields && { selectionSet: setOf(fields.map(plainField)) }),
+  };
+}
+
+function conditionsOf(directives: readonly DirectiveNode[] = []): DirectiveNode[] {
+  return directives.filter(({ name }) => name.value === 'skip' || name.value === 'include');
+}
+
+function onType(type: GraphQLObjectType, selections: readonly SelectionNode[]): InlineFragmentNode {
+  return {
+    kind: Kind.INLINE_FRAGMENT,
+    typeCondition: named(type.name),
+    selectionSet: { kind: Kind.SELECTION_SET, selections },
+  };
+}
+
+function named(name: string): InlineFragmentNode['typeCondition'] & {} {
+  return { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } };
+}
