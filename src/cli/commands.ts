@@ -68,6 +68,13 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   [
+    'sdl',
+    {
+      usage: [['sdl <graph>', "print a graph's schema as a subgraph of Apollo Federation, for routers"]],
+      run: async (args) => (await import('./sdl.ts')).sdl(args),
+    },
+  ],
+  [
     'types',
     {
       usage: [['types <graph> [file]', "write TypeScript types of a graph's resolvers"]],

@@ -16,15 +16,18 @@ function mayIntrospect(introspection: Introspection, viewer: Json): boolean {
 }
 
 /** Searched in the text before the document is visited: names are plain ASCII, so it finds every field. */
-const MENTIONED = /\b__(schema|type)\b/;
+const MENTIONED = /\b(__schema|__type|_service)\b/;
 
-/** @returns the first field of the document that reads the schema; `__typename` does not */
+/** Fields that read the schema; `_service` is Apollo Federation's. */
+const READING: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
+
+/** @returns the first field of the document that reads the schema */
 function introspectionField(text: string, document: DocumentNode): string | undefined {
   if (!MENTIONED.test(text)) return undefined;
   let found: string | undefined;
   visit(document, {
     Field: ({ name }) => {
-      if (name.value !== '__schema' && name.value !== '__type') return undefined;
+      if (!READING.has(name.value)) return undefined;
       found = name.value;
       return BREAK;
     },

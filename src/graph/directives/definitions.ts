@@ -190,14 +190,59 @@ const QUERY_SDL = /* GraphQL */ `
   }
 `;
 
+/** What a router asks a subgraph for, as Apollo Federation has it. */
+function federationSdl(query: string, resolvable: ReadonlySet<string>): string {
+  const entities = `
+    union _Entity = ${[...resolvable].join(' | ')}
+    scalar _Any
+    extend type ${query} { _entities(representations: [_Any!]!): [_Entity]! }
+  `;
+  return `
+    type _Service { sdl: String! }
+    extend type ${query} {
+      "The schema for routers that compose it with those of other services."
+      _service: _Service!
+    }
+    ${resolvable.size === 0 ? '' : entities}
+  `;
+}
+
 const AUTHORS = sourceOf(AUTHORS_SDL);
 
 function sourceOf(sdl: string): Source {
   return new Source(sdl, GATEWAY_SOURCE);
 }
 
-/** The schema with the gateway's directives and, where it has none, a query root. */
-export function withGatewaySchema(document: DocumentNode): DocumentNode {
+/**
+ * The schema with the gateway's directives, with a query root where it has none, and, where it has `@key`, with what makes
+ * it a subgraph.
+ *
+ * @param resolvable names of the types whose references the graph resolves
+ */
+export function withGatewaySchema(
+  document: DocumentNode,
+  resolvable: ReadonlySet<string> = new Set(),
+): DocumentNode {
+  const rooted = withRoots(document);
+  const isSubgraph = document.definitions.some(
+    (definition) =>
+      'directives' in definition && definition.directives?.some(({ name }) => name.value === 'key') === true,
+  );
+  if (!isSubgraph) return rooted;
+  const added = definitionsOf(sourceOf(federationSdl(queryRootOf(rooted), resolvable)));
+  return { ...rooted, definitions: [...rooted.definitions, ...added] };
+}
+
+function queryRootOf({ definitions }: DocumentNode): string {
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.SCHEMA_DEFINITION && definition.kind !== Kind.SCHEMA_EXTENSION) continue;
+    const root = definition.operationTypes?.find(({ operation }) => operation === OperationTypeNode.QUERY);
+    if (root !== undefined) return root.type.name.value;
+  }
+  return 'Query';
+}
+
+function withRoots(document: DocumentNode): DocumentNode {
   const declared = new Set(
     document.definitions.flatMap((definition) =>
       definition.kind === Kind.DIRECTIVE_DEFINITION ? definition.name.value : [],

@@ -115,12 +115,12 @@ function fetching({ entities, remote, source: from, forwarded }: Fetching): Reso
     const nameIn = origin === undefined ? undefined : keyOfKeyField;
     const { key, values } = keyOf(entity, source, nameIn);
     const field = remote.of(from.backend, info);
-    const { id, shared, own } = executionLoadsOf(context);
+    const { shared, own } = executionLoadsOf(context);
     if (forwarded.length > 0) readViewer(context, forwarded);
     const loads = forwarded.length > 0 ? own : shared;
     const variables = variablesOf(field, info);
     const isStrict = isNonNullType(info.returnType);
-    const place = [id, ...responsePathAsArray(info.path.prev)].join('.');
+    const place = [own.id, ...responsePathAsArray(info.path.prev)].join('.');
     const loaded = loads.load({ entity, source: from, key, values, field, variables, isStrict }, place);
     return loaded instanceof Promise
       ? loaded.then((value: unknown) => shownValue(value, info))

@@ -48,11 +48,11 @@ class Load implements Asker {
  * each back end, however many executions and events ask.
  */
 export class EntityBatches {
-  readonly #waiting = new Map<unknown, { readonly backend: Backend; readonly loads: Load[] }>();
+  readonly #waiting = new Map<string, { readonly backend: Backend; readonly loads: Load[] }>();
   #isScheduled = false;
 
   /** @param sharing equal for loads that may share a request */
-  add(sharing: unknown, backend: Backend, load: Load): void {
+  add(sharing: string, backend: Backend, load: Load): void {
     const batch = this.#waiting.get(sharing);
     if (batch === undefined) this.#waiting.set(sharing, { backend, loads: [load] });
     else batch.loads.push(load);
@@ -87,8 +87,12 @@ async function send(backend: Backend, loads: readonly Load[]): Promise<void> {
 
 type BackendsByName = () => GraphContext['backends'];
 
+let made = 0;
+
 /** The fetched fields of one event, or of one execution: each is fetched once. */
 export class EntityLoads {
+  /** Different for all. */
+  readonly id = made++;
   readonly #batches: EntityBatches;
   readonly #backends: BackendsByName;
   readonly #isShared: boolean;
@@ -123,15 +127,13 @@ export class EntityLoads {
     const load = new Load(ask);
     load.places.add(place);
     this.#loads.set(identity, load);
-    this.#batches.add(this.#isShared ? name : backend, backend, load);
+    this.#batches.add(this.#isShared ? name : `${this.id} ${name}`, backend, load);
     return load.promise;
   }
 }
 
 /** Where the resolvers of one execution fetch entities. */
 export interface ExecutionLoads {
-  /** Different for each execution. */
-  readonly id: number;
   /** From back ends that answer alike for all viewers. */
   readonly shared: EntityLoads;
   /** From back ends to which values of the viewer are forwarded. */
@@ -141,11 +143,8 @@ export interface ExecutionLoads {
 /** Under this symbol a context holds its ExecutionLoads. */
 const LOADS = Symbol('ExecutionLoads');
 
-let executions = 0;
-
-export function setExecutionLoads(context: object, loads: Omit<ExecutionLoads, 'id'>): void {
-  const value: ExecutionLoads = { ...loads, id: executions++ };
-  Object.defineProperty(context, LOADS, { value, configurable: true });
+export function setExecutionLoads(context: object, loads: ExecutionLoads): void {
+  Object.defineProperty(context, LOADS, { value: loads, configurable: true });
 }
 
 /** @throws TypeError if the context has none */

@@ -154,7 +154,9 @@ function settleGroup({ ask, fields, members }: Group, list: readonly unknown[] |
 }
 
 /** Stands for an entity that is null since a field of it has failed. */
-class OnlyErrors {}
+class OnlyErrors {
+  [field: `f${number}`]: unknown;
+}
 
 /** Null is an entity that the back end does not know. */
 function wrongness(object: unknown, { entity, key, values }: Ask): string | undefined {

@@ -4,6 +4,7 @@ import {
   GraphQLError,
   isCompositeType,
   isInterfaceType,
+  isNonNullType,
   isObjectType,
   isIntrospectionType,
   Kind,
@@ -64,7 +65,27 @@ class EntityReader {
         if (reference !== undefined) references.set(field, reference);
       }
     }
+    this.#warnOfNonNull(types, references);
     return { types, references };
+  }
+
+  /** An entity that an event only names has no fields that only events hold. */
+  #warnOfNonNull(types: ReadonlyMap<string, Entity>, references: ReadonlyMap<Field, Reference>): void {
+    for (const { type, keys, source, fetched } of types.values()) {
+      const naming = [...references.keys()].find((field) => getNamedType(field.type) === type);
+      if (source === undefined || naming === undefined) continue;
+      for (const field of Object.values(type.getFields())) {
+        const isHeld = keys.some((key) => key.some(({ name }) => name === field.name));
+        if (isHeld || fetched.has(field.name) || !isNonNullType(field.type)) continue;
+        if (hasResolver(this.#definition, type.name, field.name) || hasDirective(field, 'reference'))
+          continue;
+        this.#findings.warning(
+          placeOf(field.astNode, this.#file),
+          `${type.name}.${field.name} can't be null, but only events hold it`,
+          `Objects that @reference makes of a key do not have it (${naming.name}): let it be null, or write @fetched.`,
+        );
+      }
+    }
   }
 
   #entity(type: GraphQLObjectType): Entity | undefined {

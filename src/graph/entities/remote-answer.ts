@@ -69,9 +69,7 @@ export function placeFault(holder: object, key: Key, below: readonly unknown[], 
   for (let depth = 0; ; depth += 1) {
     const value = object[at];
     if (value === null || value === undefined) {
-      const keys = below.slice(depth).filter((one) => typeof one === 'string' || typeof one === 'number');
-      const shown = keys.map((one) => (typeof one === 'string' ? clientKey(one) : one));
-      object[at] = new Fault(message, shown);
+      object[at] = new Fault(message, keysIn(below.slice(depth)));
       return;
     }
     const next = below[depth];
@@ -82,6 +80,17 @@ export function placeFault(holder: object, key: Key, below: readonly unknown[], 
     object = value as Record<Key, unknown>;
     at = next;
   }
+}
+
+/** The keys of the client's result, as far as a back end has written keys. */
+function keysIn(written: readonly unknown[]): Key[] {
+  const keys: Key[] = [];
+  for (const key of written) {
+    if (typeof key === 'string' && /^\w{1,255}$/.test(key)) keys.push(clientKey(key));
+    else if (Number.isSafeInteger(key) && Number(key) >= 0) keys.push(Number(key));
+    else break;
+  }
+  return keys;
 }
 
 /** Notes for all objects of an answer where they came from, and freezes them, as executions share them. */
@@ -142,7 +151,7 @@ export function mismatch(
 ): string | undefined {
   if (!isRecord(object)) return `expected an object of ${type}`;
   if (object['__typename'] !== type) {
-    return `expected an object of ${type}, got one of ${shown(object['__typename'])}`;
+    return `expected an object of ${type}, got one of ${typeNameOf(object)}`;
   }
   const isAsked = key.every(({ name, fields }) =>
     isEqual(fields, object[keyOfKeyField(name)], representation[name]),
@@ -157,6 +166,6 @@ function isEqual(fields: FieldSet | undefined, answered: unknown, asked: unknown
   return fields.every(({ name, fields: below }) => isEqual(below, answered[name], asked[name]));
 }
 
-function shown(name: unknown): string {
+function typeNameOf({ __typename: name }: Readonly<Record<string, unknown>>): string {
   return typeof name === 'string' && /^\w{1,100}$/.test(name) ? name : 'another type';
 }

@@ -7,6 +7,8 @@ import { attachResolvers } from './attach-resolvers.ts';
 import { bindingsOf, topicsOf } from '../bindings.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { attachEntities } from '../entities/attach-entities.ts';
+import { attachFederation, resolvableTypes } from '../entities/attach-federation.ts';
+import { subgraphSdl } from '../entities/subgraph-sdl.ts';
 import { Findings, formatDiagnostic, GATEWAY_SOURCE, type Diagnostic } from '../diagnostic.ts';
 import { eventItself, type EventField } from '../directives/event-field.ts';
 import type { Graph } from '../graph.ts';
@@ -50,6 +52,8 @@ function freezeReachable(root: object): void {
 export interface LoadedGraph extends Graph {
   /** The definition that the graph author passed to `defineGraph`. */
   readonly definition: GraphDefinition;
+  /** The schema for routers that compose it with those of other services. */
+  readonly subgraphSdl: string;
   /** Likely mistakes, for the log. */
   readonly warnings: readonly Diagnostic[];
 }
@@ -85,6 +89,8 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
   const schema = publicSchema(parts.schema);
   attachResolvers(schema, definition.resolvers ?? {});
   attachEntities(schema, entities, definition.backends);
+  const sdl = subgraphSdl(parts.schema, entities, resolvableTypes(definition.resolvers));
+  attachFederation(schema, sdl, definition.resolvers);
   await resolveRoots(schema, fields);
   attachAuth(schema, guards);
   freezeSchema(schema);
@@ -94,6 +100,7 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
     bindings: bindingsOf(fields, schema, definition, guards),
     topics: topicsOf(fields, definition),
     definition,
+    subgraphSdl: sdl,
     hasAuth: guards.all.length > 0,
     hasEntities: [...entities.types.values()].some(({ source }) => source !== undefined),
     hasResolvers: Object.keys(definition.resolvers ?? {}).length > 0,

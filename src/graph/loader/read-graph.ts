@@ -7,6 +7,7 @@ import { checkCode } from '../check/code.ts';
 import { checkEventFields } from '../check/event-fields.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
+import { resolvableTypes } from '../entities/attach-federation.ts';
 import type { Entities } from '../entities/entities.ts';
 import { readEntities } from '../entities/read-entities.ts';
 import { readEventFields, type EventField } from '../directives/event-field.ts';
@@ -40,8 +41,8 @@ export async function readGraph(
   { anew = false, claims }: ReadOptions = {},
 ): Promise<GraphParts | undefined> {
   const file = path.join(folder, SCHEMA_FILE);
-  const schema = await readSchema(folder, findings);
   const code = await loadCode(folder, findings, anew);
+  const schema = await readSchema(folder, findings, resolvableTypes(code?.definition.resolvers));
   if (schema === undefined) return undefined;
   const fields = readEventFields(schema, file, findings);
   const guards = new Guards(schema, file, findings);

@@ -22,9 +22,14 @@ export const SCHEMA_FILE = 'schema.graphql';
 /**
  * Reads the GraphQL schema in a folder, all its files that end in `.graphql`, and adds the gateway's directives to it.
  *
+ * @param resolvable names of the types whose references the graph's code resolves
  * @returns undefined if no schema can be built; all faults have been added to `findings`
  */
-export async function readSchema(folder: string, findings: Findings): Promise<GraphQLSchema | undefined> {
+export async function readSchema(
+  folder: string,
+  findings: Findings,
+  resolvable?: ReadonlySet<string>,
+): Promise<GraphQLSchema | undefined> {
   const main = path.join(folder, SCHEMA_FILE);
   try {
     const sources = await sourcesIn(folder);
@@ -35,7 +40,7 @@ export async function readSchema(folder: string, findings: Findings): Promise<Gr
     }
     const written = sources.flatMap((source) => parsed(source, findings) ?? []);
     if (written.length < sources.length) return undefined;
-    const document = withGatewaySchema(concatAST(written));
+    const document = withGatewaySchema(concatAST(written), resolvable);
     const faults = validateSDL(document);
     if (faults.length > 0) {
       for (const fault of faults) report(fault, main, findings);

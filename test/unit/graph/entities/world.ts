@@ -88,7 +88,7 @@ function chosen(text: string, count: number): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % count;
 }
 
-export const UPCS = ['p0', 'p1', 'p2', 'p3', 'p4', 'gone'];
+const UPCS = ['p0', 'p1', 'p2', 'p3', 'p4', 'gone'];
 
 /** A value, null, or a function that throws, as resolvers of graphql-js take it. */
 function mayFail(place: string, value: unknown): unknown {
