@@ -68,7 +68,8 @@ function written(
   if (fields?.length === 0) return [];
   const directives =
     entity === undefined ? (isInterface || isRoot ? [] : [SHAREABLE]) : keysOf(entity, resolvable.has(name));
-  return [{ ...definition, directives, ...(fields && { fields }) }];
+  const interfaces = definition.interfaces?.filter((held) => shown.hasFields(held.name.value));
+  return [{ ...definition, directives, ...(interfaces && { interfaces }), ...(fields && { fields }) }];
 }
 
 function isKeyField({ keys }: Entity, name: string): boolean {
@@ -103,6 +104,10 @@ class ShownFields {
     return this.#reached.has(type);
   }
 
+  hasFields(type: string): boolean {
+    return this.#fieldsOf(this.#schema.getType(type)).length > 0;
+  }
+
   has(type: string, field: string): boolean {
     return this.#fieldsOf(this.#schema.getType(type)).some(({ name }) => name === field);
   }
@@ -116,7 +121,9 @@ class ShownFields {
       if (isInputObjectType(type)) {
         waiting.push(...Object.values(type.getFields()).map((field) => getNamedType(field.type)));
       }
-      if (isObjectType(type) || isInterfaceType(type)) waiting.push(...type.getInterfaces());
+      if (isObjectType(type) || isInterfaceType(type)) {
+        waiting.push(...type.getInterfaces().filter(({ name }) => this.hasFields(name)));
+      }
       for (const field of this.#fieldsOf(type)) {
         waiting.push(getNamedType(field.type), ...field.args.map((one) => getNamedType(one.type)));
       }

@@ -31,6 +31,8 @@ interface RandomOptions {
   /** Arguments with which a field may be selected, and selections of `Event` that use all declared variables. */
   readonly argumentsOf?: (field: GraphQLField<unknown, unknown>) => readonly string[];
   readonly using?: string;
+  /** @default CONDITIONS */
+  readonly conditions?: readonly string[];
 }
 
 /** Writes subscriptions to `event` at random: aliases, fragments of both kinds, conditions on `$a` and `$b`. */
@@ -115,6 +117,7 @@ export class RandomDocuments {
   }
 
   #condition(): string {
-    return this.#choose(4) === 0 ? `${CONDITIONS[this.#choose(CONDITIONS.length)] ?? ''} ` : '';
+    const { conditions = CONDITIONS } = this.#options;
+    return this.#choose(4) === 0 ? `${conditions[this.#choose(conditions.length)] ?? ''} ` : '';
   }
 }

@@ -6,6 +6,7 @@ import { ReadSet } from '../../../../src/lazy/reads.ts';
 import { fakeBackends } from '../../../../src/testing/fake-backends.ts';
 import { RandomDocuments, seeded } from '../../executor/random-documents.ts';
 import { executorFor, prepared, RUNS } from '../../executor/small-executor.ts';
+import { difference } from './difference.ts';
 import { randomEvent, worldOfEntities } from './world.ts';
 
 const DOCUMENTS = Number(process.env['DOCUMENTS'] ?? 1_000);
@@ -80,19 +81,4 @@ function nullAt(data: unknown, path: Path): Path {
   }
   assert.equal(value, null, `expected null at ${path.join('.')}`);
   return path;
-}
-
-/** The first place in which two results differ. */
-function difference(one: unknown, other: unknown, path = ''): string {
-  if (JSON.stringify(one) === JSON.stringify(other)) return '';
-  if (typeof one === 'object' && typeof other === 'object' && one !== null && other !== null) {
-    const [mine, theirs] = [Object.entries(one), Object.entries(other)];
-    for (const [index, [key, value]] of mine.entries()) {
-      const [name, expected] = theirs[index] ?? [];
-      const found =
-        name === key ? difference(value, expected, `${path}.${key}`) : `${path}: ${key}, not ${name}`;
-      if (found !== '') return found;
-    }
-  }
-  return `${path}: ${JSON.stringify(one)}, not ${JSON.stringify(other)}`;
 }

@@ -48,6 +48,32 @@ const SCHEMA = `
   type Org { code: ID! }
 `;
 
+/** With what a router needs to compose it, and `price` and `size`, which it would find nowhere for a fetched product. */
+export const COMPOSED = {
+  products: `
+    type Query { none: Int }
+    enum Sort { NEW OLD }
+    type Product @key(fields: "upc") {
+      upc: ID! price: Float @shareable size: Int @shareable name: String strict_name: String!
+      reviews(first: Int = 2, sort: Sort): [Review!] loose_reviews: [Review] matrix: [[Review]!] related: [Product]
+      maker: Party tags: [String]
+    }
+    union Party = User | Company
+    type Company { label: String city: String! }
+    type Review { id: ID! body: String strict_body: String! sort: Sort author: User about: Product }
+    type User @key(fields: "id org { code }", resolvable: false) { id: ID! org: Org! }
+    type Org @shareable { code: ID! }
+  `,
+  users: `
+    type Query { nothing: Int }
+    type User @key(fields: "id org { code }") {
+      id: ID! org: Org! label: String age: Int! favourite: Product friends(first: Int = 1): [User]
+    }
+    type Org @shareable { code: ID! }
+    type Product @key(fields: "upc", resolvable: false) { upc: ID! }
+  `,
+};
+
 const PRODUCTS = `
   type Query { none: Int }
   enum Sort { NEW OLD }
@@ -90,98 +116,128 @@ function chosen(text: string, count: number): number {
 
 const UPCS = ['p0', 'p1', 'p2', 'p3', 'p4', 'gone'];
 
-/** A value, null, or a function that throws, as resolvers of graphql-js take it. */
-function mayFail(place: string, value: unknown): unknown {
-  const choice = chosen(place, 8);
-  if (choice === 0) return null;
-  if (choice > 1) return value;
-  throw new Error(`no ${place}`);
-}
-
-const later = (place: string, value: unknown) => (): unknown => mayFail(place, value);
-
-function userAt(place: string): object {
-  return { __typename: 'User', id: `u${chosen(place, 3)}`, org: { code: `o${chosen(`${place}o`, 2)}` } };
-}
-
-function reviewAt(place: string): object {
-  return {
-    id: place,
-    body: later(`${place}.body`, `body ${place}`),
-    strict_body: later(`${place}.strict_body`, `strict ${place}`),
-    sort: ['NEW', 'OLD'][chosen(`${place}.sort`, 2)],
-    author: later(`${place}.author`, userAt(place)),
-    about: { upc: UPCS[chosen(`${place}.about`, UPCS.length)] },
-  };
-}
-
-function listAt(place: string, item: (place: string) => unknown, least = 0): unknown[] {
-  return Array.from({ length: least + chosen(`${place}#`, 3) }, (_, index) => item(`${place}/${index}`));
-}
-
-const nullable = (item: (place: string) => unknown) => (place: string) =>
-  chosen(`${place}?`, 5) === 0 ? null : item(place);
-
-const productAt = (place: string): object => ({ upc: UPCS[chosen(place, UPCS.length)] });
-
-/** One field of a product, from the store. */
-const PRODUCT: Readonly<Record<string, (place: string, args: Readonly<Record<string, unknown>>) => unknown>> =
-  {
-    name: (place) => `name ${place}`,
-    strict_name: (place) => `strict ${place}`,
-    reviews: (place, { first, sort }) =>
-      listAt(`${place}${String(sort)}`, reviewAt, 1).slice(0, Number(first)),
-    loose_reviews: (place) => listAt(place, nullable(reviewAt)),
-    matrix: (place) => listAt(place, (row) => listAt(row, nullable(reviewAt))),
-    related: (place) => listAt(place, nullable(productAt)),
-    maker: (place) => (chosen(`${place}?`, 2) === 0 ? userAt(place) : companyAt(place)),
-    labelled: (place) => (chosen(`${place}?`, 2) === 0 ? userAt(place) : companyAt(place)),
-    tags: (place) =>
-      listAt(
-        place,
-        nullable((tag) => `tag ${tag}`),
-      ),
-  };
-
-function companyAt(place: string): object {
-  return {
-    __typename: 'Company',
-    label: later(`${place}.label`, `company ${place}`),
-    city: later(`${place}.city`, `city ${place}`),
-  };
-}
-
-const USER: typeof PRODUCT = {
-  label: (place) => `label ${place}`,
-  age: (place) => chosen(`${place}#`, 90),
-  favourite: productAt,
-  friends: (place, { first }) => listAt(place, nullable(userAt), 1).slice(0, Number(first)),
-};
+type Place = string;
+type StoreField = (place: Place, args: Readonly<Record<string, unknown>>) => unknown;
 
 interface User {
   readonly id: string;
   readonly org: { readonly code: string };
 }
 
-const isUnknown = ({ id, org }: User): boolean => id === 'u2' && org.code === 'o1';
+/** The data of both subgraphs: each value follows from its place. */
+class Store {
+  readonly #hasFaults: boolean;
 
-const ofProduct: Fields = Object.fromEntries(
-  Object.entries(PRODUCT).map(([name, field]) => [
-    name,
-    ({ upc }: { upc: string }, args: object) =>
-      upc === 'gone' ? null : mayFail(`${upc}.${name}`, field(`${upc}.${name}`, { ...args })),
-  ]),
-);
+  /** @param hasFaults whether fields fail or are null, and entities are missing */
+  constructor(hasFaults: boolean) {
+    this.#hasFaults = hasFaults;
+  }
 
-const ofUser: Fields = Object.fromEntries(
-  Object.entries(USER).map(([name, field]) => [
-    name,
-    (user: User, args: object) => {
-      const place = `${user.id}${user.org.code}.${name}`;
-      return isUnknown(user) ? null : mayFail(place, field(place, { ...args }));
-    },
-  ]),
-);
+  get product(): Fields {
+    return this.#fields<{ upc: string }>(this.#product, ({ upc }) => (this.knows(upc) ? upc : undefined));
+  }
+
+  get user(): Fields {
+    return this.#fields<User>(this.#user, (user) =>
+      this.knowsUser(user) ? `${user.id}${user.org.code}` : undefined,
+    );
+  }
+
+  knows(upc: string): boolean {
+    return upc !== 'gone' || !this.#hasFaults;
+  }
+
+  knowsUser({ id, org }: User): boolean {
+    return id !== 'u2' || org.code !== 'o1' || !this.#hasFaults;
+  }
+
+  readonly #product: Readonly<Record<string, StoreField>> = {
+    name: (place) => `name ${place}`,
+    strict_name: (place) => `strict ${place}`,
+    reviews: (place, { first, sort }) =>
+      listAt(`${place}${String(sort)}`, this.#review, 1).slice(0, Number(first)),
+    loose_reviews: (place) => listAt(place, this.#orNull(this.#review)),
+    matrix: (place) => listAt(place, (row) => listAt(row, this.#orNull(this.#review))),
+    related: (place) => listAt(place, this.#orNull(productAt)),
+    maker: (place) => this.#party(place),
+    labelled: (place) => this.#party(place),
+    tags: (place) =>
+      listAt(
+        place,
+        this.#orNull((tag) => `tag ${tag}`),
+      ),
+  };
+
+  readonly #user: Readonly<Record<string, StoreField>> = {
+    label: (place) => `label ${place}`,
+    age: (place) => chosen(`${place}#`, 90),
+    favourite: productAt,
+    friends: (place, { first }) => listAt(place, this.#orNull(userAt), 1).slice(0, Number(first)),
+  };
+
+  /** @param placeOf undefined for an entity that is missing */
+  #fields<Source>(
+    fields: Readonly<Record<string, StoreField>>,
+    placeOf: (source: Source) => Place | undefined,
+  ): Fields {
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [
+        name,
+        (source: Source, args: object) => {
+          const place = placeOf(source);
+          return place === undefined
+            ? null
+            : this.#mayFail(`${place}.${name}`, field(`${place}.${name}`, { ...args }));
+        },
+      ]),
+    );
+  }
+
+  readonly #review = (place: Place): object => ({
+    id: place,
+    body: this.#later(`${place}.body`, `body ${place}`),
+    strict_body: this.#later(`${place}.strict_body`, `strict ${place}`),
+    sort: ['NEW', 'OLD'][chosen(`${place}.sort`, 2)],
+    author: this.#later(`${place}.author`, userAt(place)),
+    about: productAt(`${place}.about`),
+  });
+
+  #party(place: Place): object {
+    if (chosen(`${place}?`, 2) === 0) return userAt(place);
+    return {
+      __typename: 'Company',
+      label: this.#later(`${place}.label`, `company ${place}`),
+      city: this.#later(`${place}.city`, `city ${place}`),
+    };
+  }
+
+  #orNull(item: (place: Place) => unknown): (place: Place) => unknown {
+    return (place) => (this.#hasFaults && chosen(`${place}?`, 5) === 0 ? null : item(place));
+  }
+
+  #later(place: Place, value: unknown): () => unknown {
+    return () => this.#mayFail(place, value);
+  }
+
+  #mayFail(place: Place, value: unknown): unknown {
+    const choice = this.#hasFaults ? chosen(place, 8) : 7;
+    if (choice === 0) return null;
+    if (choice > 1) return value;
+    throw new Error(`no ${place}`);
+  }
+}
+
+function userAt(place: Place): object {
+  return { __typename: 'User', id: `u${chosen(place, 3)}`, org: { code: `o${chosen(`${place}o`, 2)}` } };
+}
+
+function productAt(place: Place): object {
+  return { upc: UPCS[chosen(place, UPCS.length)] };
+}
+
+function listAt(place: Place, item: (place: Place) => unknown, least = 0): unknown[] {
+  return Array.from({ length: least + chosen(`${place}#`, 3) }, (_, index) => item(`${place}/${index}`));
+}
 
 export interface World {
   readonly graph: LoadedGraph;
@@ -191,18 +247,19 @@ export interface World {
   readonly whole: GraphQLSchema;
 }
 
-export async function worldOfEntities(t: Pick<TestContext, 'after'>): Promise<World> {
+export async function worldOfEntities(t: Pick<TestContext, 'after'>, hasFaults = true): Promise<World> {
   const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.ts': CODE });
   const graph = await loadGraph(folder);
-  const products = new Subgraph(PRODUCTS, { Product: ofProduct }, ['Product'], ({ upc }) =>
-    upc === 'gone' ? null : { upc },
+  const store = new Store(hasFaults);
+  const products = new Subgraph(PRODUCTS, { Product: store.product }, ['Product'], ({ upc }) =>
+    store.knows(String(upc)) ? { upc } : null,
   );
-  const users = new Subgraph(USERS, { User: ofUser }, ['User'], (user) =>
-    isUnknown(user as unknown as User) ? null : user,
+  const users = new Subgraph(USERS, { User: store.user }, ['User'], (user) =>
+    store.knowsUser(user as unknown as User) ? user : null,
   );
   const whole = buildSchema(printSchema(graph.schema));
-  attach(whole, 'Product', ofProduct);
-  attach(whole, 'User', ofUser);
+  attach(whole, 'Product', store.product);
+  attach(whole, 'User', store.user);
   attach(whole, 'Subscription', { event: (event: unknown) => event });
   attach(whole, 'Event', {
     product: ({ product_id: upc }: { product_id: unknown }) => (upc == null ? null : { upc }),
