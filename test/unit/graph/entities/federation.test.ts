@@ -136,6 +136,8 @@ describe("a graph's schema as a subgraph", () => {
   });
 });
 
+const reference = (order_id: string) => ({ __typename: 'Order', order_id });
+
 describe('references that a graph resolves', () => {
   const code = `
     import { defineGraph } from 'sluice';
@@ -155,7 +157,6 @@ describe('references that a graph resolves', () => {
     const folder = await graphFolder(t, { ...files, 'graph.ts': code });
     const gateway = await testGateway(folder, { viewer: { id: 'ann' } });
     t.after(() => gateway.close());
-    const reference = (order_id: string) => ({ __typename: 'Order', order_id });
     const all = [reference('7'), reference('none'), { __typename: 'Product', upc: '1' }, reference('8')];
     const { data, errors } = await gateway.query(query, { all });
     const [seven, eight] = [
