@@ -5,14 +5,19 @@ import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { checkGraph } from '../graph/loader/check-graph.ts';
 import { argumentsOf } from './command.ts';
 import { counted, print } from './output.ts';
+import { readSubgraph } from './subgraph-schema.ts';
 import { typecheck } from './typecheck.ts';
 
 /** `sluice check <graph>`: prints a line for each finding, and the numbers of errors and warnings. */
 export async function check(args: readonly string[]): Promise<number> {
-  const { positionals, options } = argumentsOf(args, ['graph'], { options: ['no-types'] });
+  const { positionals, options, lists } = argumentsOf(args, ['graph'], {
+    options: ['no-types'],
+    lists: ['subgraph'],
+  });
   const [folder = ''] = positionals;
+  const subgraphs = await Promise.all((lists['subgraph'] ?? []).map(readSubgraph));
   const types = options.has('no-types') ? [] : await typecheck(folder);
-  const diagnostics = [...(await checkGraph(folder, { claims: claims() })), ...types];
+  const diagnostics = [...(await checkGraph(folder, { claims: claims(), subgraphs })), ...types];
   for (const diagnostic of diagnostics) print(`${formatDiagnostic(diagnostic)}\n`);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   print(`${counted(errors, 'error')}, ${counted(diagnostics.length - errors, 'warning')}\n`);

@@ -169,7 +169,9 @@ class SelectionWriter {
     const name = node.name.value;
     if (name === '__typename') return [];
     const members = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [type];
-    const asked = members.filter((member) => this.#isAsked(member, name));
+    const asked = members.filter((member) =>
+      isAsked(member.name, name, this.#backend, this.#entities, this.#isLocal),
+    );
     if (asked.length === 0 || !(isInterfaceType(type) || isObjectType(type))) return [];
     const below = getNamedType(type.getFields()[name]?.type);
     const key = remoteKey(node.alias?.value ?? name);
@@ -185,14 +187,21 @@ class SelectionWriter {
     };
     return asked.length === members.length ? [field] : asked.map((member) => onType(member, [field]));
   }
+}
 
-  #isAsked(type: GraphQLObjectType, field: string): boolean {
-    if (this.#isLocal(type.name, field)) return false;
-    const entity = this.#entities.types.get(type.name);
-    if (entity?.source === undefined) return true;
-    if (entity.fetched.has(field)) return entity.source.backend === this.#backend;
-    return entity.keys.some((key) => key.some(({ name }) => name === field));
-  }
+/** Whether a back end is asked for a field of an object that it has answered. */
+export function isAsked(
+  type: string,
+  field: string,
+  backend: string,
+  { types }: Entities,
+  isLocal: (type: string, field: string) => boolean,
+): boolean {
+  if (isLocal(type, field)) return false;
+  const entity = types.get(type);
+  if (entity?.source === undefined) return true;
+  if (entity.fetched.has(field)) return entity.source.backend === backend;
+  return entity.keys.some((key) => key.some(({ name }) => name === field));
 }
 
 function setOf(selections: readonly SelectionNode[]): SelectionSetNode {

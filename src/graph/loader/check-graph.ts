@@ -1,5 +1,14 @@
-import { Findings, type Diagnostic } from '../diagnostic.ts';
+import type { GraphQLSchema } from 'graphql';
+import path from 'node:path';
+import { Findings, listed, startOf, type Diagnostic } from '../diagnostic.ts';
+import { checkSubgraph } from '../entities/check-subgraph.ts';
 import { readGraph, type ReadOptions } from './read-graph.ts';
+import { SCHEMA_FILE } from './schema-files.ts';
+
+interface CheckOptions extends Pick<ReadOptions, 'claims'> {
+  /** The schemas of back ends that entities are fetched from. */
+  readonly subgraphs?: readonly { readonly backend: string; readonly schema: GraphQLSchema }[];
+}
 
 /**
  * Finds all faults and likely mistakes of the graph in a folder, sorted by file and line. The graph's code is run, as
@@ -9,9 +18,18 @@ import { readGraph, type ReadOptions } from './read-graph.ts';
  */
 export async function checkGraph(
   folder: string,
-  options?: Pick<ReadOptions, 'claims'>,
+  { claims, subgraphs = [] }: CheckOptions = {},
 ): Promise<readonly Diagnostic[]> {
   const findings = new Findings();
-  await readGraph(folder, findings, options);
+  const parts = await readGraph(folder, findings, { claims });
+  if (parts === undefined) return findings.all;
+  const file = path.join(folder, SCHEMA_FILE);
+  const known = Object.keys(parts.definition.backends ?? {});
+  for (const { backend, schema } of subgraphs) {
+    if (!known.includes(backend)) {
+      const hint = `Back ends of graph.ts: ${listed(known)}.`;
+      findings.error(startOf(file), `the graph has no back end "${backend}" to be compared`, hint);
+    } else checkSubgraph(parts, backend, schema, file, findings);
+  }
   return findings.all;
 }

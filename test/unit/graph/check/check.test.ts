@@ -62,8 +62,8 @@ describe('checkGraph', () => {
       'Syntax Error: Unexpected variable "$auction_id" in constant value. → name arguments without a dollar, "auction_id".',
     '@event(topic: "bids") @filter(where: { seller: { id: { eq: ›$viewer.id } } })':
       'Syntax Error: Unexpected variable "$viewer" in constant value. → @filter compares with "$viewer.id"',
-    '@event(topic: "bids") ›@entity(key: "x")':
-      'Unknown directive "@entity". → @event, @filter, @delivery, @auth, @cost and @listSize',
+    '@event(topic: "bids") ›@snapshot(key: "x")':
+      'Unknown directive "@snapshot". → @event, @filter, @delivery, @auth, @key, @entity, @fetched, @reference, @cost and @listSize',
   });
 
   testCases({
