@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { AUCTIONS } from './auctions.ts';
+import { askGuide } from './guide.ts';
 import { AGENT_CONTACTS, BIDDER_PROFILES } from './people.ts';
 
 /** The running back ends of the auction house. */
@@ -21,6 +22,7 @@ export interface AuctionBackends {
  * | GET /auctions                 | the auctions that are on                      |
  * | GET /agents/:id               | how to reach an agent; 404                    |
  * | POST /bidders/batch { ids }   | the profiles of those that exist, unsorted      |
+ * | POST /guide                   | the city guide, a GraphQL subgraph            |
  *
  * @param port 0: any free port
  */
@@ -53,7 +55,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     const found = await find(request);
     respond(response, found === undefined ? 404 : 200, found ?? { error: 'not found' });
   } catch {
-    respond(response, 400, { error: 'expected JSON: { "ids": […] }' });
+    respond(response, 400, { error: 'expected JSON: { "ids": […] }, or a GraphQL request' });
   }
 }
 
@@ -63,6 +65,7 @@ async function find(request: IncomingMessage): Promise<unknown> {
     const { ids } = JSON.parse(await text(request)) as { ids: readonly string[] };
     return BIDDER_PROFILES.filter(({ bidderId }) => ids.includes(bidderId));
   }
+  if (method === 'POST' && url === '/guide') return askGuide(await text(request));
   if (method === 'GET' && url === '/auctions') return AUCTIONS;
   const [, id] = /^\/agents\/([^/]+)$/.exec(url) ?? [];
   if (method !== 'GET' || id === undefined) return undefined;

@@ -11,7 +11,7 @@ export interface Viewer {
 export interface Types {
   Viewer: Viewer;
   Loaders: AuctionLoaders;
-  Backends: 'house';
+  Backends: 'house' | 'guide';
 }
 
 /** The back end's response, keys in snake_case. */

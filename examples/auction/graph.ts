@@ -19,7 +19,7 @@ const formats = new Map<string, Intl.NumberFormat>();
 
 export default defineGraph<Types>({
   authenticate,
-  backends: { house: { url: houseUrl } },
+  backends: { house: { url: houseUrl }, guide: { url: `${houseUrl}/guide` } },
   loaders,
   primers,
   resolvers: {

@@ -39,11 +39,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       usage: [
         [
           'check <graph>',
-          "validate a graph's folder without starting; --no-types: not its TypeScript's types",
-        ],
-        [
-          'check <graph> --subgraph <name>=<file or URL>',
-          'and compare what is fetched of that back end with its GraphQL schema; several',
+          "validate a graph's folder without starting; --no-types: not its TypeScript's types; --subgraph <back end>=<file or URL>: with its schema",
         ],
       ],
       run: async (args) => (await import('./check.ts')).check(args),

@@ -28,14 +28,14 @@ import type { Entities, Entity, EntitySource, Reference } from './entities.ts';
 import { executionLoadsOf } from './entity-loads.ts';
 import type { VariableValue } from './entity-request.ts';
 import { leavesOf, pickFields, type FieldSet } from './field-set.ts';
-import { backendOf, keyOfKeyField, remoteKey, shownValue } from './remote-answer.ts';
+import { backendOf, keyOfKeyField, remoteKey, shownValue, viewForResolvers } from './remote-answer.ts';
 import { RemoteFields, type RemoteField } from './remote-field.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
 /**
  * Gives resolvers to the fields that are joined: those with `@fetched` and `@reference`, and those below a fetched field,
- * whose objects may be parts of an answer. To be called once the graph's own resolvers are attached, which stay.
+ * whose objects may be parts of an answer. To be called once the graph's own resolvers are attached.
  */
 export function attachEntities(
   schema: GraphQLSchema,
@@ -69,8 +69,11 @@ export function attachEntities(
     if (!isObjectType(type)) continue;
     const fetched = entities.types.get(type.name)?.fetched;
     for (const field of Object.values(type.getFields())) {
-      if (local.has(`${type.name}.${field.name}`) || fetched?.has(field.name) === true) continue;
-      field.resolve = answered(field.resolve ?? defaultFieldResolver);
+      if (local.has(`${type.name}.${field.name}`)) {
+        field.resolve = shownToResolver(field.resolve ?? defaultFieldResolver);
+      } else if (fetched?.has(field.name) !== true) {
+        field.resolve = answered(field.resolve ?? defaultFieldResolver);
+      }
     }
   }
 }
@@ -91,6 +94,17 @@ function reach(schema: GraphQLSchema, from: GraphQLNamedType, reached: Set<Graph
 function answered(resolve: Resolver): Resolver {
   return (source, args, context, info) =>
     backendOf(source) === undefined ? resolve(source, args, context, info) : partOf(source, info);
+}
+
+/** Gives a resolver of the graph's own a part of an answer as it gets objects of events. */
+function shownToResolver(resolve: Resolver): Resolver {
+  return (source, args, context, info) =>
+    resolve(
+      backendOf(source) === undefined ? source : viewForResolvers(source as object),
+      args,
+      context,
+      info,
+    );
 }
 
 function partOf(source: unknown, info: GraphQLResolveInfo): unknown {

@@ -7,6 +7,7 @@ import type { FieldSet } from './field-set.ts';
  * times, with different arguments. Names that begin with an underscore are the gateway's own.
  */
 const OWN_KEY = '_key_';
+const FOR_RESOLVERS = '_own_';
 const CLIENTS_OWN = '_x';
 
 /** The key under which a back end is asked for the client's key. */
@@ -17,6 +18,24 @@ export function remoteKey(key: string): string {
 /** The key under which a back end is asked for a field of an entity's key. */
 export function keyOfKeyField(name: string): string {
   return OWN_KEY + name;
+}
+
+/** The key under which a back end is asked for a field that a resolver here may read. */
+export function keyForResolvers(name: string): string {
+  return FOR_RESOLVERS + name;
+}
+
+/** An object of an answer as a resolver of the graph's own gets it: scalars by their names, null where they failed. */
+export function viewForResolvers(source: object): object {
+  const fields = Object.entries(source).filter(([key]) => key.startsWith(FOR_RESOLVERS));
+  return Object.freeze(
+    Object.fromEntries(
+      fields.map(([key, value]: [string, unknown]) => [
+        key.slice(FOR_RESOLVERS.length),
+        value instanceof Fault ? null : value,
+      ]),
+    ),
+  );
 }
 
 function clientKey(key: string): string {

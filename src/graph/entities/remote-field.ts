@@ -3,6 +3,8 @@ import {
   isCompositeType,
   getNamedType,
   isInterfaceType,
+  isLeafType,
+  isRequiredArgument,
   isObjectType,
   Kind,
   print,
@@ -18,7 +20,7 @@ import {
 } from 'graphql';
 import type { Entities } from './entities.ts';
 import type { FieldSet } from './field-set.ts';
-import { keyOfKeyField, remoteKey } from './remote-answer.ts';
+import { keyForResolvers, keyOfKeyField, remoteKey } from './remote-answer.ts';
 
 /** Stands around the names of variables in the printed text: no GraphQL document may contain it. */
 const MARK = '\u0000';
@@ -37,7 +39,7 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'parentType' |
  * Makes the selections that back ends are asked for. A back end is asked for all that the client selects below a fetched
  * field, except for
  *
- * - fields that have a resolver here,
+ * - fields that have a resolver here: it is asked for all scalars that the resolver may read,
  * - `@fetched` fields of entities of other back ends: of those entities it is asked for the keys,
  * - fields of entities that are neither fetched nor keys: only events hold them.
  */
@@ -100,7 +102,8 @@ function marked<T>(node: T): T {
   if (kind === Kind.VARIABLE && name !== undefined) {
     return { ...node, name: { ...name, value: MARK + name.value + MARK } };
   }
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, marked(value)])) as T;
+  const parts = Object.entries(node).filter(([key]) => key !== 'loc');
+  return Object.fromEntries(parts.map(([key, value]) => [key, marked(value)])) as T;
 }
 
 class SelectionWriter {
@@ -169,10 +172,13 @@ class SelectionWriter {
     const name = node.name.value;
     if (name === '__typename') return [];
     const members = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [type];
+    const forResolvers = members
+      .filter((member) => this.#isLocal(member.name, name))
+      .map((member) => onType(member, this.#forResolvers(member)));
     const asked = members.filter((member) =>
       isAsked(member.name, name, this.#backend, this.#entities, this.#isLocal),
     );
-    if (asked.length === 0 || !(isInterfaceType(type) || isObjectType(type))) return [];
+    if (asked.length === 0 || !(isInterfaceType(type) || isObjectType(type))) return forResolvers;
     const below = getNamedType(type.getFields()[name]?.type);
     const key = remoteKey(node.alias?.value ?? name);
     const field: FieldNode = {
@@ -185,7 +191,23 @@ class SelectionWriter {
         selectionSet: this.selectionSet(node.selectionSet?.selections ?? [], below),
       }),
     };
-    return asked.length === members.length ? [field] : asked.map((member) => onType(member, [field]));
+    if (asked.length === members.length) return [field];
+    return [...forResolvers, ...asked.map((member) => onType(member, [field]))];
+  }
+
+  /** A resolver may read any scalar of its object, so all that can be asked for without arguments is. */
+  #forResolvers(type: GraphQLObjectType): SelectionNode[] {
+    const scalars = Object.values(type.getFields()).filter(
+      ({ name, args, type: returned }) =>
+        isLeafType(getNamedType(returned)) &&
+        !args.some(isRequiredArgument) &&
+        isAsked(type.name, name, this.#backend, this.#entities, this.#isLocal),
+    );
+    if (scalars.length === 0) return [TYPENAME];
+    return scalars.map(({ name }) => ({
+      ...plainField({ name, fields: undefined }),
+      alias: { kind: Kind.NAME, value: keyForResolvers(name) },
+    }));
   }
 }
 

@@ -20,7 +20,7 @@ import { printFieldSet } from './field-set.ts';
 
 /** The oldest version of Apollo Federation that has all that is written here. */
 const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key", "@shareable"])';
 
 /**
  * The schema as a router composes it with those of other services, by Apollo Federation:

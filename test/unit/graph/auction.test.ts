@@ -10,6 +10,7 @@ import {
   type GraphQLOutputType,
 } from 'graphql';
 import { startBackends } from '../../../examples/auction/backends.ts';
+import { askGuide } from '../../../examples/auction/guide.ts';
 import { simulate, type SimulatedMessage } from '../../../examples/auction/simulator.ts';
 import { Contexts } from '../../../src/context/event-scope.ts';
 import type { Backend } from '../../../src/graph/api/backend.ts';
@@ -60,7 +61,9 @@ class House {
     return Promise.resolve(url.endsWith('/nobody') ? null : contact);
   };
 
-  readonly post = (url: string, { ids }: { ids: readonly string[] }): Promise<unknown> => {
+  readonly post = (url: string, body: { ids: readonly string[] } | { query: string }): Promise<unknown> => {
+    if ('query' in body) return askGuide(JSON.stringify(body));
+    const { ids } = body;
     this.asked.push(`POST ${url} ${ids.join()}`);
     return Promise.resolve(ids.filter((id) => id !== 'nobody').map(profileOf));
   };
@@ -82,8 +85,10 @@ let loading: Promise<LoadedGraph> | undefined;
 const auction = (): Promise<LoadedGraph> => (loading ??= loadGraph(FOLDER));
 
 async function contextOf(event: unknown, house: Pick<House, 'get'>, viewer: Json) {
-  const backends = { bind: () => ({ house: house as unknown as Backend }) };
-  const contexts = new Contexts((await auction()).definition, backends, () => 0);
+  const bound = house as unknown as Backend;
+  const graph = await auction();
+  const backends = { bind: () => ({ house: bound, guide: bound }) };
+  const contexts = new Contexts(graph.definition, backends, () => 0, graph);
   return contexts.scopeOf(event).execution(viewer, new ReadSet()).context;
 }
 

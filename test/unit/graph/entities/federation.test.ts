@@ -36,7 +36,7 @@ const CODE = `
   export default defineGraph({ backends: { products: { url: 'http://products.invalid' } } });
 `;
 
-const SDL = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
+const SDL = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key", "@shareable"])
 
 """What a shop tells."""
 type Subscription {
@@ -69,7 +69,7 @@ type Product @key(fields: "upc", resolvable: false) {
 `;
 
 const LINK = `extend schema
-  @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])`;
+  @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key", "@shareable"])`;
 
 const OTHERS = {
   orders: `${LINK}

@@ -241,6 +241,21 @@ describe('a joined field', () => {
     );
   });
 
+  it('is what a resolver of the graph reads, by the names of the schema', async (t) => {
+    const code = CODE.replace(
+      'resolvers: {',
+      'resolvers: { Review: { body: (review) => `${review.stars} ${review.body} ${Object.keys(review)}` },',
+    );
+    const folder = await graphFolder(t, { 'schema.graphql': SCHEMA, 'graph.ts': code });
+    const gateway = await testGateway(folder, { backends: { products: products().answer } });
+    t.after(() => gateway.close());
+    const { results } = gateway.subscribe('subscription { order { product { reviews { stars: body } } } }');
+    await gateway.publish('orders', { orderId: 7, productId: '1' });
+    // A resolver replaces its own field, which it is not given.
+    const reviews = [{ stars: '5 undefined stars' }, { stars: '1 undefined stars' }];
+    assert.deepEqual(results, [{ data: { order: { product: { reviews } } } }]);
+  });
+
   it('is joined in queries, too', async (t) => {
     const gateway = await gatewayWith(t, { products: products().answer, users: users().answer });
     assert.deepEqual(await gateway.query('{ order(id: 3) { order_id product { name maker { name } } } }'), {

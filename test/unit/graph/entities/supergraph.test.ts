@@ -24,7 +24,7 @@ const SEED = Number(process.env['SEED'] ?? 20_261_130);
 type Variables = Readonly<Record<string, unknown>>;
 
 const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key", "@shareable"])';
 
 /** Fields that a router reads from a subgraph that the gateway does not ask: only events hold them. */
 const ONLY_IN_EVENTS: ReadonlySet<string> = new Set(['price', 'size', 'labelled']);
