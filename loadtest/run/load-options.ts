@@ -27,7 +27,7 @@ export const socketsOption = <T extends string>(standard: T) =>
 export const graphOption = {
   type: 'string',
   default: STANDARD_LOAD.graph,
-  help: "folder of a graph that answers the load test's query; flat, company: its own",
+  help: "folder of a graph that answers the load test's query; flat, company, joined: its own",
 } as const;
 
 /** Options that describe a load. @param standard the default of each option */

@@ -8,6 +8,8 @@ import { createTopics } from '../../test/helpers/topic.ts';
 import { RunScope } from './run-scope.ts';
 import type { Load } from '../report/report.ts';
 import type { Wiring } from '../targets/target.ts';
+import { serveTexts } from '../targets/texts-subgraph.ts';
+import { bodyText } from './workload.ts';
 
 /** The graphs' sources, which the gateway compiles by itself. */
 const GRAPHS = path.join(import.meta.dirname, '../../../loadtest/graphs');
@@ -52,7 +54,8 @@ async function prepareIn(scope: Scope, load: Load): Promise<Wiring> {
     throw new Error(`expected a schema that binds a field to the topic ${TOPIC_PLACE}, got ${load.graph}`);
   }
   await writeFile(schemaFile, schema.replaceAll(TOPIC_PLACE, JSON.stringify(id)));
-  return { brokers, redisUrl, topic: id, graph, id, workers: load.workers ?? 1 };
+  const subgraph = load.graph === 'joined' ? await serveTexts(scope, bodyText(load)) : undefined;
+  return { brokers, redisUrl, topic: id, graph, subgraph, id, workers: load.workers ?? 1 };
 }
 
 /** Returns an address that `yarn loadtest` has set. */

@@ -55,6 +55,11 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     adapt: compressing,
     measure: perDelivery,
   },
+  joined: {
+    figure: 'flood, all get all, a field from a subgraph: CPU a delivery, µs',
+    load: { ...toAll, graph: 'joined', window: 64 },
+    measure: perDelivery,
+  },
   own: { figure: 'flood, a channel each: CPU an event, µs', load: ofItsOwn, measure: perEvent },
   one: {
     figure: 'flood, one socket gets all: CPU an event, µs',

@@ -7,8 +7,9 @@ import type { Target } from './target.ts';
 export const sluice: Target = {
   name: 'sluice',
   program: [path.join(import.meta.dirname, '../../src/cli.js'), 'serve'],
-  environment: ({ brokers, redisUrl, redisCluster, topic, graph, id, workers = 1 }) => ({
+  environment: ({ brokers, redisUrl, redisCluster, topic, graph, subgraph, id, workers = 1 }) => ({
     GRAPH: graph,
+    ...(subgraph !== undefined && { SUBGRAPH_URL: subgraph }),
     PORT: '0',
     ADMIN_PORT: '0',
     DRAIN_DELAY_SECONDS: '0',

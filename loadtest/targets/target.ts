@@ -10,6 +10,8 @@ export interface Wiring {
   readonly topic: string;
   /** Folder with `schema.graphql`, and `graph.ts` if the graph has code. */
   readonly graph: string;
+  /** The subgraph that entities of the graph come from; undefined: it has none. */
+  readonly subgraph?: string | undefined;
   /** The number of processes that share the server's port, if it can do so; absent: 1. */
   readonly workers?: number;
   /** A name unique to the run, for consumer groups and prefixes. */

@@ -9,12 +9,13 @@ export const stock: Target = {
 };
 
 /** Returns the environment variables that `serve` reads. */
-export function stockEnvironment({ brokers, redisUrl, graph, id }: Wiring): Record<string, string> {
+export function stockEnvironment({ brokers, redisUrl, graph, subgraph, id }: Wiring): Record<string, string> {
   return {
     NODE_ENV: 'production',
     KAFKA_BROKERS: brokers,
     REDIS_URL: redisUrl,
     GRAPH: graph,
+    ...(subgraph !== undefined && { SUBGRAPH_URL: subgraph }),
     GROUP_ID: id,
     PORT: '0',
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { Contexts } from '../../../src/context/event-scope.ts';
+import type { BackendBinder } from '../../../src/context/execution.ts';
 import { Executor } from '../../../src/executor/executor.ts';
 import { Operation } from '../../../src/executor/operation.ts';
 import { loadGraph } from '../../../src/graph/loader/load-graph.ts';
@@ -12,11 +13,16 @@ import { graphFolder } from '../../helpers/graph-folder.ts';
 import { FakeSubscriber, setUp } from './parts.ts';
 
 /** A graph with `@auth`, loaded from its schema, with the parts that execute it. */
-export async function authWorld(t: TestContext, schemaText: string, code?: string) {
+export async function authWorld(
+  t: TestContext,
+  schemaText: string,
+  code?: string,
+  backends: BackendBinder = { bind: () => ({}) },
+) {
   const folder = await graphFolder(t, { 'schema.graphql': schemaText, ...(code && { 'graph.js': code }) });
   const graph = await loadGraph(folder);
   const executor = new Executor({ schema: graph.schema, cacheSize: 1_000, log: createLog('silent') });
-  const contexts = new Contexts(graph.definition, { bind: () => ({}) }, Date.now, graph);
+  const contexts = new Contexts(graph.definition, backends, Date.now, graph);
   const { bindings, hasResolvers } = graph;
   const options = { bindings, hasResolvers, executor, contexts, concurrency: 1_000, maxWaiting: 1_000 };
   const { bus, hub, value } = setUp({ ...options, maxChannels: 100 });
@@ -44,6 +50,7 @@ export async function authWorld(t: TestContext, schemaText: string, code?: strin
       assert.ok(group, JSON.stringify(errors));
       return { subscriber, group };
     },
+    leave: (group: Group, subscriber: FakeSubscriber): void => hub.leave(group, subscriber),
     /** Subscribes a viewer who may not. */
     refused: (query: string, viewer: Json, variables?: Record<string, unknown>): readonly GraphQLError[] => {
       const { errors } = subscribe(query, viewer, variables);
