@@ -1,10 +1,10 @@
-import { buildSchema, graphql } from 'graphql';
+import { buildASTSchema, graphql, parse } from 'graphql';
 import { PROPERTIES } from './properties.ts';
 
 interface District {
   readonly postal_code: string;
   readonly name: string;
-  readonly average_price: { readonly value: number; readonly currency: string };
+  readonly prices: { readonly average: number; readonly currency: string };
 }
 
 const NAMES = ['Jordaan', 'Altona', 'Lapa', 'Hampstead'];
@@ -12,23 +12,31 @@ const NAMES = ['Jordaan', 'Altona', 'Lapa', 'Hampstead'];
 const DISTRICTS: readonly District[] = PROPERTIES.map(({ address, askingPrice }, index) => ({
   postal_code: address.postalCode,
   name: `${NAMES[index]}, ${address.city}`,
-  average_price: { ...askingPrice, value: Math.round(askingPrice.value / 1.1 / 1_000) * 1_000 },
+  prices: { average: Math.round(askingPrice.value / 1.1 / 1_000) * 1_000, currency: askingPrice.currency },
 }));
 
+/** The city guide as a router composes it with the auction house. */
+export const GUIDE = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.4", import: ["@key"])
+  type Query { districts: [District!]! }
+  type District @key(fields: "postal_code") { postal_code: ID! name: String prices: DistrictPrices }
+  type DistrictPrices { average: Int! currency: String! }
+`;
+
 /** A subgraph as any GraphQL server with Apollo Federation has it. */
-const schema = buildSchema(`
-  scalar _Any
-  union _Entity = District
-  type Query {
-    _entities(representations: [_Any!]!): [_Entity]!
-    districts: [District!]!
-  }
-  type District { postal_code: ID! name: String average_price: Price }
-  type Price { value: Int! currency: String! }
-`);
+const schema = buildASTSchema(
+  parse(`${GUIDE}
+    scalar _Any
+    union _Entity = District
+    extend type Query { _entities(representations: [_Any!]!): [_Entity]! _service: _Service! }
+    type _Service { sdl: String! }
+  `),
+  { assumeValidSDL: true },
+);
 
 const rootValue = {
   districts: DISTRICTS,
+  _service: { sdl: GUIDE },
   _entities: ({ representations }: { representations: readonly { readonly postal_code: string }[] }) =>
     representations.map(({ postal_code: code }) => {
       const district = DISTRICTS.find(({ postal_code }) => postal_code === code);

@@ -1,5 +1,6 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { Loaders, Primer, SharedContext } from '../graph/api/context.ts';
+import type { TracedFetch } from '../events/trace.ts';
 import { EntityBatches, EntityLoads } from '../graph/entities/entity-loads.ts';
 import type { Graph } from '../graph/graph.ts';
 import { shareLoaders, sharePrimers } from '../lazy/share.ts';
@@ -53,6 +54,8 @@ export class Contexts implements ContextSources {
 const HINT =
   'loaders and primers are shared by all viewers of an event, so there is no viewer in their context: ' +
   'what depends on the viewer belongs in viewerLoaders, or in a resolver';
+
+const NO_FETCHES: readonly TracedFetch[] = [];
 
 /** Never aborted: a call that several executions of an event share must not end with one of them. */
 const NEVER_ABORTED = new AbortController().signal;
@@ -116,8 +119,13 @@ export class EventScope implements SharedContext {
   get entityLoads(): EntityLoads | undefined {
     const { entities } = this.#contexts;
     if (entities === undefined) return undefined;
-    this.#entityLoads ??= new EntityLoads(entities, () => this.backends, true);
+    this.#entityLoads ??= new EntityLoads(entities, () => this.backends);
     return this.#entityLoads;
+  }
+
+  /** What has been fetched for entities so far. */
+  get fetches(): readonly TracedFetch[] {
+    return this.#entityLoads?.fetches ?? NO_FETCHES;
   }
 
   get loaders(): Loaders {

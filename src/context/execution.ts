@@ -69,9 +69,9 @@ export class Execution {
       now: scope.now,
       signal: this.#signal(),
     });
-    if (entities !== undefined) {
-      const own = new EntityLoads(entities, () => base.backends, false);
-      setExecutionLoads(base, { shared: scope.entityLoads ?? own, own });
+    if (entities !== undefined && scope.entityLoads !== undefined) {
+      const { entityLoads: shared } = scope;
+      setExecutionLoads(base, { shared, own: new EntityLoads(entities, () => base.backends, shared) });
     }
     if (hasAuth) setRecordedViewer(base, new RecordedViewer(viewer, reads));
     this.context = code.context === undefined ? base : extended(base, code.context(base));

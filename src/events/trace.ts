@@ -59,6 +59,16 @@ export interface TracedError {
   readonly path?: readonly (string | number)[] | undefined;
 }
 
+/** One request to a back end for fields of entities. */
+export interface TracedFetch {
+  readonly backend: string;
+  /** Fields that the event's executions asked for; other events may have shared the request. */
+  readonly fields: number;
+  readonly ms: number;
+  /** Entities that could not be had, by type and key, with the reason; the first few. */
+  readonly failed: readonly string[];
+}
+
 interface GroupStep {
   readonly message: Message;
   readonly group: TracedGroup;
@@ -96,7 +106,12 @@ export type HubStep =
       readonly isReplay: boolean;
     } & GroupStep)
   /** An execution is over. */
-  | ({ readonly step: 'executed'; readonly errors: readonly TracedError[] | undefined } & GroupStep)
+  | ({
+      readonly step: 'executed';
+      readonly errors: readonly TracedError[] | undefined;
+      /** What has been fetched for the event so far, by all its executions. */
+      readonly fetches: readonly TracedFetch[];
+    } & GroupStep)
   /** These subscribers, except any that have left, get one result: of an execution, or kept from an earlier one. */
   | ({
       readonly step: 'settled';

@@ -1,6 +1,6 @@
 import type { Comparisons } from '../events/compared.ts';
 import type { JsonValue } from '../events/event.ts';
-import type { EventPlace, PassedOverReason, TracedGroup } from '../events/trace.ts';
+import type { EventPlace, PassedOverReason, TracedFetch, TracedGroup } from '../events/trace.ts';
 
 /** The record of one event that was watched. Times are ms since 1970. */
 export interface EventRecord {
@@ -46,6 +46,7 @@ export interface GroupRecord {
   /** Paths at which viewers differ, so that more than one execution was needed. */
   readonly splits: Set<string>;
   errors: readonly string[];
+  fetches: readonly TracedFetch[];
   /** The result that the connection is to get. */
   settled?: {
     /** The number of subscribers that share the result, the connection's own included. */

@@ -1,3 +1,4 @@
+import type { TracedFetch } from '../events/trace.ts';
 import type { SlowPolicy } from '../graph/graph.ts';
 import type { DeliveryRecord, GroupRecord } from './event-record.ts';
 import type { Explained, ExplainedStep, Verdict } from './explanation.ts';
@@ -14,7 +15,7 @@ const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** Explains what became of an event in a subscription's group. @param isSlow whether the connection is slow now */
 export function inGroup(plan: Plan, group: GroupRecord, isSlow: boolean): Explained {
-  const { state, passes, comparisons, isSkipped, supersededBy, settled, delivery, errors } = group;
+  const { state, passes, comparisons, isSkipped, supersededBy, settled, delivery, errors, fetches } = group;
   // The event may have been dispatched for other subscribers, to whom the filter did not let the later event through.
   if (supersededBy !== undefined && (state === 'held' || !passes)) {
     const { topic, partition, offset } = supersededBy;
@@ -30,7 +31,7 @@ export function inGroup(plan: Plan, group: GroupRecord, isSlow: boolean): Explai
     : `${directive} keeps it back from this viewer`;
   const filter = compared.length === 0 ? [] : [{ ...step('filter', lets), compared }];
   if (!passes) return { verdict: directive === '@auth' ? 'unauthorised' : 'filtered out', steps: filter };
-  const steps = [...filter, ...dispatched(group)];
+  const steps = [...filter, ...dispatched(group), ...fetches.flatMap(fetched)];
   if (isSkipped) {
     const text = 'MAX_WAITING_EVENTS of this subscription waited for their executions already';
     return { verdict: 'skipped at MAX_WAITING_EVENTS', steps: [...steps, step('skip', text)] };
@@ -53,6 +54,12 @@ function dispatched({ subscribers, passing, executions, splits }: GroupRecord): 
   const times = executions === 1 ? '1 execution' : `${executions} executions`;
   const split = splits.size === 0 ? '' : `, as viewers differ in ${shownPaths([...splits])}`;
   return [step('execute', `its group has ${all}${some}; ${times} so far${split}`)];
+}
+
+function fetched({ backend, fields, ms, failed }: TracedFetch): ExplainedStep[] {
+  const asked = fields === 1 ? '1 field' : `${fields} fields`;
+  const text = `${backend} was asked for ${asked} of entities, and answered after ${Math.round(ms)} ms`;
+  return [step('fetch', text), ...failed.map((entity) => step('fetch', `${backend} failed for ${entity}`))];
 }
 
 function sharing(

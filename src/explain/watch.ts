@@ -117,6 +117,7 @@ export class Watch {
         break;
       }
       case 'executed':
+        group.fetches = [...step.fetches];
         executed(group, step.errors);
         break;
       case 'split':
@@ -151,6 +152,7 @@ export class Watch {
       executions: 0,
       splits: new Set(),
       errors: [],
+      fetches: [],
       ...begun,
       state: isHeld ? 'held' : step.step === 'dispatched' ? 'dispatched' : 'filtered',
       subscribers: subscribers.size,

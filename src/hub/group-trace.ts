@@ -1,6 +1,6 @@
 import { beginExecution } from '../context/execution-span.ts';
 import type { Message } from '../events/message.ts';
-import type { TracedSteps, EventTracer, TracedError, TracedGroup } from '../events/trace.ts';
+import type { TracedSteps, EventTracer, TracedError, TracedFetch, TracedGroup } from '../events/trace.ts';
 import type { OpenSpan, SpanPlace } from '../tracing/span.ts';
 import type { ReadSet } from '../lazy/reads.ts';
 import type { SerializedResult } from './result.ts';
@@ -89,8 +89,8 @@ export class GroupTrace {
     return { end: () => trace({ step: 'written', result: shared, ...this.#of }) };
   }
 
-  executed(errors: readonly TracedError[] | undefined): void {
-    this.#trace?.({ step: 'executed', errors, ...this.#of });
+  executed(errors: readonly TracedError[] | undefined, fetches: readonly TracedFetch[]): void {
+    this.#trace?.({ step: 'executed', errors, fetches, ...this.#of });
   }
 
   /** @param reads of the execution that has given the result */

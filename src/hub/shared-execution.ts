@@ -214,7 +214,7 @@ export class SharedExecution {
       const { replayed } = this.#parts;
       replayed.add(plan, this.#message, first.viewer, reads, serialized);
     }
-    if (this.#trace !== undefined) this.#trace.executed(result.errors);
+    if (this.#trace !== undefined) this.#trace.executed(result.errors, this.#scope.fetches);
     this.#settle(first, candidates, reads, serialized);
   }
 

@@ -52,6 +52,16 @@ const CASES: readonly (readonly [what: string, query: string, says: readonly Reg
       /written to its socket by 20.*: it has sent all of it/,
     ],
   ],
+  [
+    'could not be joined',
+    'subscription { bid { auction { name } } }',
+    [
+      /bid: executed with an error/,
+      /fetch: auctions was asked for 1 field of entities, and answered after \d+ ms/,
+      /fetch: auctions failed for Auction \{"id":"?7"?\}: The back end auctions is not available\./,
+      /error: bid\.auction\.name: The back end auctions is not available\./,
+    ],
+  ],
   ['is of another topic', 'subscription { sale { n } }', [/sale: other topic/, /sale gets events of sales/]],
 ];
 

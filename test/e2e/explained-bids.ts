@@ -14,7 +14,10 @@ const SCHEMA = `
     own: Bid @event(topic: "bids") @auth(owner: { field: "bidder", is: "id" })
     sale: Sale @event(topic: "sales")
   }
-  type Bid { n: Int auction_id: ID bidder: String amount: Amount  who: String }
+  type Bid {
+    n: Int auction_id: ID bidder: String amount: Amount who: String auction: Auction @reference(fields: "auction_id")
+  }
+  type Auction @key(fields: "id") @entity(backend: "auctions") { id: ID name: String @fetched }
   type Amount { value: Int }
   type Sale { n: Int }
 `;
@@ -22,6 +25,7 @@ const SCHEMA = `
 const GRAPH = `
   import { defineGraph } from 'sluice';
   export default defineGraph({
+    backends: { auctions: { url: 'http://127.0.0.1:1/graphql', retries: 0 } },
     authenticate: ({ user }) => ({ id: user ?? 'ann' }),
     resolvers: { Bid: { who: (_bid, _args, { viewer }) => viewer.id } },
   });

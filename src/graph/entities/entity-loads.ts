@@ -1,5 +1,8 @@
 import type { Backend } from '../api/backend.ts';
 import type { GraphContext } from '../api/context.ts';
+import { messageOf } from '../../errors.ts';
+import type { TracedFetch } from '../../events/trace.ts';
+import { faultIn } from './remote-answer.ts';
 import { EntityRequest, identityOf, type Ask, type Asker } from './entity-request.ts';
 
 /** Keeps the real `setImmediate`, since a test may install fake timers. */
@@ -8,9 +11,17 @@ const schedule = setImmediate;
 /** Most fields of entities asked for in one request. */
 const MAX_ASKS = 2_000;
 
+/** Most requests of one event that are noted, and most entities of each that have failed. */
+const MAX_NOTED = 20;
+const MAX_FAILED = 5;
+
+/** Most characters of a text that names one. */
+const MAX_TEXT = 500;
+
 /** One fetched field, for all executions that ask for it. */
 class Load implements Asker {
   readonly ask: Ask;
+  readonly owner: EntityLoads;
   readonly promise: Promise<unknown>;
   readonly places = new Set<string>();
   /** Undefined until it has settled. */
@@ -19,12 +30,24 @@ class Load implements Asker {
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
 
-  constructor(ask: Ask) {
+  /** @param owner the first that has asked for it */
+  constructor(ask: Ask, owner: EntityLoads) {
     this.ask = ask;
+    this.owner = owner;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+  }
+
+  /** The entity, by type and key, and why the field could not be had. */
+  get failure(): string | undefined {
+    if (this.outcome === undefined) return undefined;
+    const message = 'value' in this.outcome ? faultIn(this.outcome.value) : messageOf(this.outcome.reason);
+    const { entity, values } = this.ask;
+    return message === undefined
+      ? undefined
+      : `${entity.type.name} ${JSON.stringify(values)}: ${message}`.slice(0, MAX_TEXT);
   }
 
   settle(value: unknown): void {
@@ -75,6 +98,7 @@ export class EntityBatches {
 
 /** Never rejects. */
 async function send(backend: Backend, loads: readonly Load[]): Promise<void> {
+  const begun = performance.now();
   try {
     const request = new EntityRequest(loads);
     const { query, variables } = request;
@@ -83,6 +107,15 @@ async function send(backend: Backend, loads: readonly Load[]): Promise<void> {
   } catch (reason) {
     for (const load of loads) load.fail(reason);
   }
+  // Before those who wait go on, in microtasks.
+  const ms = performance.now() - begun;
+  const owners = new Map<EntityLoads, Load[]>();
+  for (const load of loads) {
+    const own = owners.get(load.owner);
+    if (own === undefined) owners.set(load.owner, [load]);
+    else own.push(load);
+  }
+  for (const [owner, own] of owners) owner.note(own, ms);
 }
 
 type BackendsByName = () => GraphContext['backends'];
@@ -95,14 +128,29 @@ export class EntityLoads {
   readonly id = made++;
   readonly #batches: EntityBatches;
   readonly #backends: BackendsByName;
-  readonly #isShared: boolean;
+  readonly #event: EntityLoads | undefined;
+  readonly #fetches: TracedFetch[];
   readonly #loads = new Map<string, Load>();
 
-  /** @param isShared whether its requests may be those of other events, too: nothing of a viewer is forwarded */
-  constructor(batches: EntityBatches, backends: BackendsByName, isShared: boolean) {
+  /** @param event what its executions share; undefined: this is it, and its requests may be those of other events, too */
+  constructor(batches: EntityBatches, backends: BackendsByName, event?: EntityLoads) {
     this.#batches = batches;
     this.#backends = backends;
-    this.#isShared = isShared;
+    this.#event = event;
+    this.#fetches = event === undefined ? [] : event.#fetches;
+  }
+
+  /** The requests of the event so far; of very many, the first. */
+  get fetches(): readonly TracedFetch[] {
+    return this.#fetches;
+  }
+
+  /** @param loads its own of one request, which have settled */
+  note(loads: readonly Load[], ms: number): void {
+    const [first] = loads;
+    if (first === undefined || this.#fetches.length >= MAX_NOTED) return;
+    const failed = loads.flatMap((load) => load.failure ?? []).slice(0, MAX_FAILED);
+    this.#fetches.push({ backend: first.ask.source.backend, fields: loads.length, ms, failed });
   }
 
   /**
@@ -124,10 +172,10 @@ export class EntityLoads {
     const { backend: name } = ask.source;
     const backend = this.#backends()[name];
     if (backend === undefined) throw new TypeError(`expected the back end ${name}, got none`);
-    const load = new Load(ask);
+    const load = new Load(ask, this);
     load.places.add(place);
     this.#loads.set(identity, load);
-    this.#batches.add(this.#isShared ? name : `${this.id} ${name}`, backend, load);
+    this.#batches.add(this.#event === undefined ? name : `${this.id} ${name}`, backend, load);
     return load.promise;
   }
 }

@@ -54,24 +54,29 @@ type Key = string | number;
 
 /** An error of a back end's answer, in the place of the null that it has caused there. */
 class Fault {
-  readonly #message: string;
+  readonly message: string;
   /** Keys from that place on to the field that failed. */
   readonly #below: readonly Key[];
 
   constructor(message: string, below: readonly Key[]) {
-    this.#message = message;
+    this.message = message;
     this.#below = below;
   }
 
   /** @param path of the place in the client's result */
   at(path: readonly Key[], { fieldNodes }: GraphQLResolveInfo): GraphQLError {
-    const cause = new Error(this.#message);
-    return new GraphQLError(this.#message, {
+    const cause = new Error(this.message);
+    return new GraphQLError(this.message, {
       nodes: fieldNodes,
       path: [...path, ...this.#below],
       originalError: cause,
     });
   }
+}
+
+/** The message of the error that a value stands for; undefined: it is no error. */
+export function faultIn(value: unknown): string | undefined {
+  return value instanceof Fault ? value.message : undefined;
 }
 
 /** Lists that hold a Fault. */

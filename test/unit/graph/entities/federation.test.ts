@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { composeServices, type ServiceDefinition } from '@theguild/federation-composition';
 import { parse } from 'graphql';
+import path from 'node:path';
+import { GUIDE } from '../../../../examples/auction/guide.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { testGateway } from '../../../../src/testing/testing.ts';
 import { graphFolder } from '../../../helpers/graph-folder.ts';
@@ -114,6 +116,15 @@ describe("a graph's schema as a subgraph", () => {
       /type Subscription @join__type\(graph: LIVE\) \{ """ An order changed. """ order_changed/,
     );
     assert.match(supergraph, /type Product .*name: String @join__field\(graph: PRODUCTS\)/);
+  });
+
+  it('is composed, of the bundled auction, with the city guide', async () => {
+    const { subgraphSdl } = await loadGraph(
+      path.join(import.meta.dirname, '../../../../../examples/auction'),
+    );
+    const { errors, supergraphSdl } = compose({ guide: GUIDE, live: subgraphSdl });
+    assert.equal(errors, undefined);
+    assert.match(supergraphSdl ?? '', /type District .*prices: DistrictPrices @join__field\(graph: GUIDE\)/s);
   });
 
   it('is what Query._service gives', async (t) => {
