@@ -32,10 +32,10 @@ export async function serveTexts(scope: Scope, bodyText: string): Promise<string
 function answerTo({ query, variables }: Asked, bodyText: string): object {
   const [[, representations = []] = []] = Object.entries(variables);
   if (query.includes('e1:')) throw new Error(`expected one list of entities, got ${query}`);
-  const isSluice = query.includes('_key_seq');
+  const isSluice = query.includes('_key_Update_seq');
   const entities = representations.map(({ seq }) =>
     isSluice
-      ? { __typename: 'Update', _key_seq: seq, f0: bodyText }
+      ? { __typename: 'Update', _key_Update_seq: seq, f0: bodyText }
       : { __typename: 'Update', body_text: bodyText },
   );
   return { data: isSluice ? { e0: entities } : { asked: entities } };

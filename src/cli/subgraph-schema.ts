@@ -3,12 +3,16 @@ import {
   buildClientSchema,
   getIntrospectionQuery,
   GraphQLError,
+  isTypeDefinitionNode,
+  isTypeExtensionNode,
+  Kind,
   parse,
   type GraphQLSchema,
   type IntrospectionQuery,
+  type TypeDefinitionNode,
 } from 'graphql';
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../errors.ts';
+import { messageOf, SluiceError } from '../errors.ts';
 import { isRecord } from '../support/kind-of.ts';
 import { UsageError } from './command.ts';
 
@@ -19,7 +23,7 @@ const TIMEOUT = 10_000;
  * Reads `products=<file or URL>`: the schema of a back end in a file, as the back end's `_service` gives it, or as it is
  * composed for a router; or the URL of the back end, which is asked for it.
  *
- * @throws UsageError that says what was expected
+ * @throws UsageError, or SluiceError BAD_GRAPH if there is no schema
  */
 export async function readSubgraph(option: string): Promise<{ backend: string; schema: GraphQLSchema }> {
   const [, backend, source] = /^(\w+)=(.+)$/s.exec(option) ?? [];
@@ -30,15 +34,26 @@ export async function readSubgraph(option: string): Promise<{ backend: string; s
     const schema = /^https?:/.test(source) ? await asked(source) : built(await readFile(source, 'utf8'));
     return { backend, schema };
   } catch (error) {
-    const message = `expected the GraphQL schema of ${backend} from ${source}: ${messageOf(error)}`;
-    throw new UsageError(message, { cause: error });
+    const { cause } = error as { cause?: unknown };
+    const reason = cause === undefined ? '' : `: ${messageOf(cause)}`;
+    const message = `expected the GraphQL schema of ${backend} from ${source}: ${messageOf(error)}${reason}`;
+    throw new SluiceError('BAD_GRAPH', message, { cause: error });
   }
 }
 
-/** Directives of federation need no definitions. */
+/** Directives of federation need no definitions, and a subgraph may extend types that it does not define. */
 function built(sdl: string): GraphQLSchema {
-  const document = parse(sdl);
-  return buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
+  const { definitions } = parse(sdl);
+  const names = new Set(definitions.flatMap((node) => (isTypeDefinitionNode(node) ? node.name.value : [])));
+  const whole = definitions.map((node) => {
+    if (!isTypeExtensionNode(node) || names.has(node.name.value)) return node;
+    names.add(node.name.value);
+    return { ...node, kind: node.kind.replace('Extension', 'Definition') } as TypeDefinitionNode;
+  });
+  return buildASTSchema(
+    { kind: Kind.DOCUMENT, definitions: whole },
+    { assumeValid: true, assumeValidSDL: true },
+  );
 }
 
 /** Asks a subgraph for its SDL, and any other GraphQL server by introspection. */

@@ -1,6 +1,11 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { GraphContext, Loaders } from '../graph/api/context.ts';
-import { EntityLoads, setExecutionLoads, type EntityBatches } from '../graph/entities/entity-loads.ts';
+import {
+  ExecutionLoads,
+  setExecutionLoads,
+  type EntityBatches,
+  type EntityLoads,
+} from '../graph/entities/entity-loads.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { RecordedViewer, setRecordedViewer } from '../lazy/recorded-viewer.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
@@ -69,9 +74,9 @@ export class Execution {
       now: scope.now,
       signal: this.#signal(),
     });
-    if (entities !== undefined && scope.entityLoads !== undefined) {
+    if (entities !== undefined) {
       const { entityLoads: shared } = scope;
-      setExecutionLoads(base, { shared, own: new EntityLoads(entities, () => base.backends, shared) });
+      if (shared !== undefined) setExecutionLoads(base, new ExecutionLoads(shared, entities, base));
     }
     if (hasAuth) setRecordedViewer(base, new RecordedViewer(viewer, reads));
     this.context = code.context === undefined ? base : extended(base, code.context(base));

@@ -6,6 +6,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { recordedViewerOf } from '../../lazy/recorded-viewer.ts';
+import { plainSource } from '../entities/remote-answer.ts';
 import { allPass } from './evidence.ts';
 import type { Guards } from './guards.ts';
 import { refusal } from './refusal.ts';
@@ -39,7 +40,8 @@ export function attachAuth(schema: GraphQLSchema, guards: Guards): void {
 function guarded(resolve: Resolver, rules: readonly Rule[], coordinate: string): Resolver {
   const checked: Resolver = (source, args, context, info) => {
     const viewer = recordedViewerOf(context);
-    if (!allPass(rules, { viewer, args, source: { value: source } })) throw refusal(coordinate, viewer);
+    const value = plainSource(source, info.parentType);
+    if (!allPass(rules, { viewer, args, source: { value } })) throw refusal(coordinate, viewer);
     return resolve(source, args, context, info);
   };
   guardedResolvers.add(checked);

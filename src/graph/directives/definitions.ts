@@ -85,7 +85,7 @@ const AUTHORS_SDL = /* GraphQL */ `
   """
   The fields by which other services know the objects of a type, as in Apollo Federation: "upc", "id organization { id }".
   """
-  directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
+  directive @key(fields: String!) repeatable on OBJECT
 
   """
   The back end that has the fields with @fetched: a GraphQL server at its URL, which is asked for _entities.

@@ -1,5 +1,6 @@
 import {
   defaultFieldResolver,
+  defaultTypeResolver,
   getNamedType,
   isAbstractType,
   isEnumType,
@@ -18,18 +19,21 @@ import {
   type GraphQLNamedType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  type GraphQLTypeResolver,
 } from 'graphql';
 import { jsonAt, type Json } from '../../lazy/reads.ts';
 import { isRecord } from '../../support/kind-of.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
+import type { Guards } from '../auth/guards.ts';
+import { needsObject } from '../auth/rule.ts';
 import { isList } from '../event-type.ts';
 import { resumed } from '../loader/attach-resolvers.ts';
 import type { Entities, Entity, EntitySource, Reference } from './entities.ts';
 import { executionLoadsOf } from './entity-loads.ts';
 import type { VariableValue } from './entity-request.ts';
 import { leavesOf, pickFields, type FieldSet } from './field-set.ts';
-import { backendOf, keyOfKeyField, remoteKey, shownValue, viewForResolvers } from './remote-answer.ts';
-import { RemoteFields, type RemoteField } from './remote-field.ts';
+import { backendOf, keyOfKeyField, Later, plainSource, remoteKey, shownValue } from './remote-answer.ts';
+import { RemoteFields, type FieldCode, type RemoteField } from './remote-field.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
@@ -40,16 +44,11 @@ type Resolver = GraphQLFieldResolver<unknown, unknown>;
 export function attachEntities(
   schema: GraphQLSchema,
   entities: Entities,
+  guards: Guards,
   backends: GraphDefinition['backends'] = {},
 ): void {
-  const local = new Set<string>();
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type)) continue;
-    for (const { name, resolve } of Object.values(type.getFields())) {
-      if (resolve !== undefined) local.add(`${type.name}.${name}`);
-    }
-  }
-  const remote = new RemoteFields(entities, (type, field) => local.has(`${type}.${field}`));
+  const code = codeOf(schema, guards);
+  const remote = new RemoteFields(entities, code);
   for (const [field, reference] of entities.references) {
     const entity = entities.types.get(getNamedType(field.type).name);
     if (entity !== undefined) field.resolve ??= referring(field, reference, entity);
@@ -60,22 +59,44 @@ export function attachEntities(
     const forwarded = forwardedPaths(backends[source.backend]?.forward ?? []);
     for (const name of fetched) {
       const field = type.getFields()[name];
-      if (field === undefined || local.has(`${type.name}.${name}`)) continue;
+      if (field === undefined || code.isLocal(type.name, name)) continue;
       field.resolve = resumed(fetching({ entities, remote, source, forwarded }));
       reach(schema, getNamedType(field.type), reached);
     }
   }
   for (const type of reached) {
+    if (isAbstractType(type)) type.resolveType = ofAnswers(type.resolveType ?? defaultTypeResolver);
     if (!isObjectType(type)) continue;
+    const { isTypeOf } = type;
+    if (isTypeOf) {
+      type.isTypeOf = (value, context, info) =>
+        backendOf(value) !== undefined || isTypeOf(value, context, info);
+    }
     const fetched = entities.types.get(type.name)?.fetched;
     for (const field of Object.values(type.getFields())) {
-      if (local.has(`${type.name}.${field.name}`)) {
-        field.resolve = shownToResolver(field.resolve ?? defaultFieldResolver);
-      } else if (fetched?.has(field.name) !== true) {
-        field.resolve = answered(field.resolve ?? defaultFieldResolver);
-      }
+      const resolve = field.resolve ?? defaultFieldResolver;
+      if (code.isLocal(type.name, field.name)) field.resolve = ofPlainSource(resolve);
+      else if (fetched?.has(field.name) !== true) field.resolve = answered(resolve);
     }
   }
+}
+
+/** To be called before other resolvers than the graph's own are attached. */
+function codeOf(schema: GraphQLSchema, guards: Guards): FieldCode {
+  const [local, reading] = [new Set<string>(), new Set<string>()];
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const coordinate = `${type.name}.${field.name}`;
+      if (field.resolve !== undefined) local.add(coordinate);
+      if (guards.rulesOf(type, field).some(needsObject)) reading.add(coordinate);
+    }
+  }
+  const isLocal = (type: string, field: string): boolean => local.has(`${type}.${field}`);
+  return {
+    isLocal,
+    readsObject: (type, field) => isLocal(type, field) || reading.has(`${type}.${field}`),
+  };
 }
 
 /** Adds all types that a selection below a fetched field can reach. */
@@ -92,23 +113,34 @@ function reach(schema: GraphQLSchema, from: GraphQLNamedType, reached: Set<Graph
 
 /** Reads a part of an answer under the client's key; objects of events have the resolver as it was. */
 function answered(resolve: Resolver): Resolver {
-  return (source, args, context, info) =>
-    backendOf(source) === undefined ? resolve(source, args, context, info) : partOf(source, info);
+  return (source, args, context, info) => {
+    const backend = backendOf(source);
+    return backend === undefined
+      ? resolve(source, args, context, info)
+      : partOf(source as object, backend, info);
+  };
 }
 
 /** Gives a resolver of the graph's own a part of an answer as it gets objects of events. */
-function shownToResolver(resolve: Resolver): Resolver {
-  return (source, args, context, info) =>
-    resolve(
-      backendOf(source) === undefined ? source : viewForResolvers(source as object),
-      args,
-      context,
-      info,
-    );
+function ofPlainSource(resolve: Resolver): Resolver {
+  return (source, args, context, info) => resolve(plainSource(source, info.parentType), args, context, info);
 }
 
-function partOf(source: unknown, info: GraphQLResolveInfo): unknown {
-  return shownValue((source as Record<string, unknown>)[remoteKey(String(info.path.key))], info);
+/** A back end is always asked for the type's name. */
+function ofAnswers(
+  resolveType: GraphQLTypeResolver<unknown, unknown>,
+): GraphQLTypeResolver<unknown, unknown> {
+  return (value, context, info, type) => {
+    if (backendOf(value) === undefined) return resolveType(value, context, info, type);
+    const name = (value as Readonly<Record<string, unknown>>)['__typename'];
+    return typeof name === 'string' ? name : undefined;
+  };
+}
+
+/** @param source an object that a back end has answered */
+function partOf(source: object, backend: string, info: GraphQLResolveInfo): unknown {
+  const key = remoteKey(String(info.path.key));
+  return shownValue((source as Readonly<Record<string, unknown>>)[key], backend, info);
 }
 
 interface Fetching {
@@ -119,54 +151,64 @@ interface Fetching {
   readonly forwarded: readonly (readonly string[])[];
 }
 
-function fetching({ entities, remote, source: from, forwarded }: Fetching): Resolver {
+function fetching(parts: Fetching): Resolver {
+  const { backend } = parts.source;
   return (source, _args, context, info) => {
-    const origin = backendOf(source);
     // The object has come with all that was selected of it.
-    if (origin === from.backend) return partOf(source, info);
-    const entity = entities.types.get(info.parentType.name);
-    if (entity === undefined) throw new TypeError(`expected an entity, got ${info.parentType.name}`);
-    const nameIn = origin === undefined ? undefined : keyOfKeyField;
-    const { key, values } = keyOf(entity, source, nameIn);
-    const field = remote.of(from.backend, info);
-    const { shared, own } = executionLoadsOf(context);
-    if (forwarded.length > 0) readViewer(context, forwarded);
-    const loads = forwarded.length > 0 ? own : shared;
-    const variables = variablesOf(field, info);
-    const isStrict = isNonNullType(info.returnType);
-    const place = [own.id, ...responsePathAsArray(info.path.prev)].join('.');
-    const loaded = loads.load({ entity, source: from, key, values, field, variables, isStrict }, place);
-    return loaded instanceof Promise
-      ? loaded.then((value: unknown) => shownValue(value, info))
-      : shownValue(loaded, info);
+    if (backendOf(source) === backend) return partOf(source as object, backend, info);
+    try {
+      const loaded = load(parts, source, context, info);
+      return loaded instanceof Promise
+        ? loaded.then((value: unknown) => shownValue(value, backend, info))
+        : shownValue(loaded, backend, info);
+    } catch (error) {
+      return new Later(error);
+    }
   };
 }
 
-/** The first key of which the object has all fields. */
+/** @returns the value, or a promise of it */
+function load(
+  { entities, remote, source: from, forwarded }: Fetching,
+  source: unknown,
+  context: unknown,
+  info: GraphQLResolveInfo,
+): unknown {
+  const entity = entities.types.get(info.parentType.name);
+  if (entity === undefined) throw new TypeError(`expected an entity, got ${info.parentType.name}`);
+  const { key, values } = keyOf(entity, from, source);
+  const field = remote.of(from.backend, info);
+  const loads = executionLoadsOf(context);
+  // That part of the viewer counts as read before the execution waits, so that viewers who differ in it are executed
+  // beside each other.
+  for (const path of forwarded) jsonAt(loads.viewer, path);
+  const variables = variablesOf(field, info);
+  const isStrict = isNonNullType(info.returnType);
+  const place = [loads.id, ...responsePathAsArray(info.path.prev)].join('.');
+  const used = forwarded.length > 0 ? loads.own : loads.shared;
+  return used.load({ entity, source: from, key, values, field, variables, isStrict }, place);
+}
+
+/** The first key of which the object has all fields; a lookup is by the first key of all. */
 function keyOf(
   { type, keys }: Entity,
+  { lookup }: EntitySource,
   source: unknown,
-  nameIn: ((name: string) => string) | undefined,
 ): { key: FieldSet; values: Record<string, unknown> } {
-  for (const key of keys) {
-    const values = pickFields(key, source, nameIn);
+  const isAnswer = backendOf(source) !== undefined;
+  const usable = lookup === undefined ? keys : keys.slice(0, 1);
+  for (const key of usable) {
+    const values = isAnswer
+      ? pickFields(key, source, type, (name) => keyOfKeyField(type.name, name))
+      : pickFields(key, source, type);
     if (values !== undefined) return { key, values };
   }
-  const names = keys.map((key) =>
+  const names = usable.map((key) =>
     leavesOf(key)
       .map((path) => path.join('.'))
       .join(' and '),
   );
   throw new TypeError(`expected ${type.name} with ${names.join(', or ')}, by which it is fetched; got none`);
-}
-
-/**
- * Makes that part of the viewer count as read before the execution waits, so that viewers who differ in it are executed
- * beside each other.
- */
-function readViewer(context: unknown, paths: Fetching['forwarded']): void {
-  const { viewer } = context as { readonly viewer: Json };
-  for (const path of paths) jsonAt(viewer, path);
 }
 
 function forwardedPaths(forward: readonly string[] | Readonly<Record<string, string>>): string[][] {

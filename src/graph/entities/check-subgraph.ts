@@ -9,6 +9,13 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isRequiredInputField,
+  Kind,
+  NoUnusedVariablesRule,
+  parse,
+  specifiedRules,
+  validate,
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLNamedType,
@@ -18,8 +25,8 @@ import {
 } from 'graphql';
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
-import type { Entities } from './entities.ts';
-import type { FieldSet } from './field-set.ts';
+import type { Entities, Lookup } from './entities.ts';
+import { printFieldSet, readFieldSet, type FieldSet } from './field-set.ts';
 import { isAsked } from './remote-field.ts';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -74,7 +81,8 @@ class SubgraphCheck {
       const remote = this.#objectOf(type);
       if (remote === undefined) continue;
       for (const key of keys) this.#compareKey(type, key, remote);
-      if (source?.lookup !== undefined) this.#compareLookup(type, source.lookup.text);
+      if (source?.lookup === undefined) this.#compareKeys(type, keys, remote);
+      else this.#compareLookup(type, source.lookup);
       for (const name of fetched) {
         const field = type.getFields()[name];
         if (field !== undefined) this.#compareField(type, field, remote);
@@ -105,8 +113,7 @@ class SubgraphCheck {
     }
   }
 
-  #compareLookup(type: GraphQLObjectType, text: string): void {
-    const name = /^\s*(\w+)/.exec(text)?.[1] ?? '';
+  #compareLookup(type: GraphQLObjectType, { field: name, parts, variables }: Lookup): void {
     const field = this.#remote.getQueryType()?.getFields()[name];
     const known = Object.keys(this.#remote.getQueryType()?.getFields() ?? {});
     if (field === undefined) {
@@ -115,6 +122,31 @@ class SubgraphCheck {
     } else if (!isCompositeType(getNamedType(field.type)) || isListType(getNullableType(field.type))) {
       const message = `Query.${name} of the back end ${this.#backend} returns ${String(field.type)}`;
       this.#error(type, message, `A lookup returns one ${type.name}.`);
+    } else {
+      const declared = [...variables].map(([variable, its]) => `$${variable}: ${its}`).join(' ');
+      const text = parts.join('');
+      const document = parse(`query (${declared}) { ${text} { __typename } }`);
+      const rules = specifiedRules.filter((rule) => rule !== NoUnusedVariablesRule);
+      for (const { message } of validate(this.#remote, document, rules)) {
+        const hint = `It is asked for { ${text} }.`;
+        this.#error(type, `the back end ${this.#backend} does not take the lookup: ${message}`, hint);
+      }
+    }
+  }
+
+  /** An SDL names the keys by which a subgraph gives its entities; introspection does not. */
+  #compareKeys(type: GraphQLObjectType, keys: readonly FieldSet[], remote: GraphQLObjectType): void {
+    const nodes = [remote.astNode, ...remote.extensionASTNodes].flatMap((node) => node?.directives ?? []);
+    const theirs = nodes.flatMap(({ name, arguments: args = [] }) => {
+      const fields = args.find((argument) => argument.name.value === 'fields')?.value;
+      return name.value === 'key' && fields?.kind === Kind.STRING
+        ? [printFieldSet(readFieldSet(fields.value))]
+        : [];
+    });
+    for (const key of theirs.length === 0 ? [] : keys) {
+      if (theirs.includes(printFieldSet(key))) continue;
+      const message = `the back end ${this.#backend} has no @key(fields: "${printFieldSet(key)}") on ${type.name}`;
+      this.#error(type, message, `Its keys: ${listed(theirs)}.`);
     }
   }
 
@@ -144,7 +176,10 @@ class SubgraphCheck {
   #compareArguments(coordinate: string, field: Field, answered: Field): void {
     for (const { name, type, astNode } of field.args) {
       const there = answered.args.find((one) => one.name === name);
-      if (there !== undefined && isUsable(type, there.type)) continue;
+      if (there !== undefined && isUsable(type, there.type)) {
+        this.#compareInput(getNamedType(type), `${coordinate}(${name}:)`, astNode);
+        continue;
+      }
       const wanted = there === undefined ? 'none of that name' : String(there.type);
       const message = `${coordinate}(${name}: ${String(type)}): the back end ${this.#backend} has ${wanted}`;
       this.#findings.error(
@@ -158,6 +193,41 @@ class SubgraphCheck {
       if (field.args.some((one) => one.name === name)) continue;
       const message = `${coordinate} lacks the argument ${name}: ${String(type)}, which the back end ${this.#backend} needs`;
       this.#error(field, message, `Write ${field.name}(${name}: ${String(type)}).`);
+    }
+  }
+
+  /** Compares a type of arguments: each value that is one here has to be one there. */
+  #compareInput(
+    type: GraphQLNamedType,
+    place: string,
+    node: Field['astNode'] | GraphQLArgument['astNode'],
+  ): void {
+    if (this.#compared.has(type)) return;
+    this.#compared.add(type);
+    const remote = this.#remote.getType(type.name);
+    const at = placeOf(node, this.#file);
+    if (isEnumType(type) && isEnumType(remote)) {
+      const unknown = type.getValues().filter(({ name }) => !remote.getValue(name));
+      if (unknown.length === 0) return;
+      const message = `${place}: the back end ${this.#backend} lacks ${listed(unknown.map(({ name }) => name))} of ${type.name}`;
+      this.#findings.error(at, message, 'A request with such a value is refused.');
+    }
+    if (!isInputObjectType(type) || !isInputObjectType(remote)) return;
+    const [here, there] = [type.getFields(), remote.getFields()];
+    for (const [name, field] of Object.entries(here)) {
+      const its = there[name];
+      if (its !== undefined && isUsable(field.type, its.type)) {
+        this.#compareInput(getNamedType(field.type), `${type.name}.${name}`, node);
+        continue;
+      }
+      const got = its === undefined ? 'none of that name' : String(its.type);
+      const message = `${place}: ${type.name}.${name} is of type ${String(field.type)}, but the back end ${this.#backend} has ${got}`;
+      this.#findings.error(at, message, `Its fields: ${listed(Object.keys(there))}.`);
+    }
+    for (const [name, its] of Object.entries(there)) {
+      if (name in here || !isRequiredInputField(its)) continue;
+      const message = `${place}: ${type.name} lacks ${name}: ${String(its.type)}, which the back end ${this.#backend} needs`;
+      this.#findings.error(at, message, `Write ${name}: ${String(its.type)}.`);
     }
   }
 
@@ -184,12 +254,21 @@ class SubgraphCheck {
         const hint = 'An object of that type is an error for clients.';
         this.#findings.warning(placeOf(type.astNode, this.#file), message, hint);
       }
-      for (const member of schema.getPossibleTypes(type)) this.#compareType(member);
+      for (const member of schema.getPossibleTypes(type)) {
+        const its = this.#remote.getType(member.name);
+        if (isObjectType(its) && this.#remote.isSubType(remote, its)) this.#compareType(member);
+        else {
+          const message = `${member.name} is no ${type.name} in the back end ${this.#backend}`;
+          this.#error(member, message, `A request that selects it in a ${type.name} is refused.`);
+        }
+      }
     }
     if (!isObjectType(type)) return;
     const entity = entities.types.get(type.name);
     if (isObjectType(remote) && entity?.source !== undefined) {
-      for (const key of entity.keys) this.#compareKey(type, key, remote);
+      // Other back ends are asked for the first key.
+      const own = entity.source.backend === this.#backend ? entity.keys : entity.keys.slice(0, 1);
+      for (const key of own) this.#compareKey(type, key, remote);
     }
     const isLocal = (name: string, field: string): boolean => hasResolver(definition, name, field);
     for (const field of Object.values(type.getFields())) {

@@ -22,8 +22,10 @@ export interface EntitySource {
 
 /** A query field that returns one entity by its key. */
 export interface Lookup {
-  /** The query field with its arguments: `product(upc: $upc)`. */
-  readonly text: string;
+  /** The name of the query field. */
+  readonly field: string;
+  /** Text of the query field with its arguments, `product(upc: $upc)`; at odd indexes stand names of variables. */
+  readonly parts: readonly string[];
   /** The key fields that stand in it as variables, with their types: `upc`, `ID!`. */
   readonly variables: ReadonlyMap<string, string>;
 }

@@ -1,9 +1,11 @@
+import { GraphQLError } from 'graphql';
+import type { Json } from '../../lazy/reads.ts';
 import type { Backend } from '../api/backend.ts';
 import type { GraphContext } from '../api/context.ts';
 import { messageOf } from '../../errors.ts';
 import type { TracedFetch } from '../../events/trace.ts';
 import { faultIn } from './remote-answer.ts';
-import { EntityRequest, identityOf, type Ask, type Asker } from './entity-request.ts';
+import { EntityRequest, identityOf, RequestRefused, type Ask, type Asker } from './entity-request.ts';
 
 /** Keeps the real `setImmediate`, since a test may install fake timers. */
 const schedule = setImmediate;
@@ -26,14 +28,21 @@ class Load implements Asker {
   readonly places = new Set<string>();
   /** Undefined until it has settled. */
   outcome: { readonly value: unknown } | { readonly reason: unknown } | undefined;
-  isLost = false;
+  /** Objects of results that are null, so that its value is not asked for there; who else asks has to ask anew. */
+  lostAt: ReadonlySet<string> | undefined;
+  isAlone = false;
+  readonly #again: (load: Load) => void;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
 
-  /** @param owner the first that has asked for it */
-  constructor(ask: Ask, owner: EntityLoads) {
+  /**
+   * @param owner the first that has asked for it
+   * @param again asks for it once more
+   */
+  constructor(ask: Ask, owner: EntityLoads, again: (load: Load) => void) {
     this.ask = ask;
     this.owner = owner;
+    this.#again = again;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -52,16 +61,25 @@ class Load implements Asker {
 
   settle(value: unknown): void {
     this.outcome = { value };
+    this.places.clear();
     this.#resolve(value);
   }
 
-  lose(): void {
-    this.isLost = true;
-    this.#resolve(null);
+  lose(failed: ReadonlySet<string>): void {
+    if ([...this.places].every((place) => failed.has(place))) {
+      this.lostAt = failed;
+      this.#resolve(null);
+    } else if (this.isAlone) {
+      this.fail(new Error('expected a value of the field, got none'));
+    } else {
+      this.isAlone = true;
+      this.#again(this);
+    }
   }
 
   fail(reason: unknown): void {
     this.outcome = { reason };
+    this.places.clear();
     this.#reject(reason);
   }
 }
@@ -96,19 +114,41 @@ export class EntityBatches {
   };
 }
 
-/** Never rejects. */
+/**
+ * Never rejects. If the back end refuses the whole request, it is sent in two halves: a selection of one client that the
+ * back end does not take must not fail what others ask for.
+ */
 async function send(backend: Backend, loads: readonly Load[]): Promise<void> {
   const begun = performance.now();
+  const request = new EntityRequest(loads);
+  const { query, variables } = request;
+  let reason: unknown;
   try {
-    const request = new EntityRequest(loads);
-    const { query, variables } = request;
     const options = { keys: 'KEEP', idempotent: true } as const;
-    request.settle(await backend.post<unknown>('', { query, variables }, options));
-  } catch (reason) {
+    reason = request.settle(await backend.post<unknown>('', { query, variables }, options));
+  } catch (thrown) {
+    reason = thrown;
+  }
+  if (reason !== undefined) {
+    const halves = isOfDocument(reason) ? request.halves() : [];
+    if (halves.length > 0) {
+      await Promise.all(halves.map((half) => send(backend, half as readonly Load[])));
+      return;
+    }
     for (const load of loads) load.fail(reason);
   }
   // Before those who wait go on, in microtasks.
-  const ms = performance.now() - begun;
+  note(loads, performance.now() - begun);
+}
+
+/** Whether the reason may lie in what is asked for, and not in the back end. */
+function isOfDocument(reason: unknown): boolean {
+  if (!(reason instanceof GraphQLError)) return reason instanceof RequestRefused;
+  const { code, status } = reason.extensions;
+  return code === 'BACKEND_BAD_RESPONSE' || status === 400 || status === 413 || status === 422;
+}
+
+function note(loads: readonly Load[], ms: number): void {
   const owners = new Map<EntityLoads, Load[]>();
   for (const load of loads) {
     const own = owners.get(load.owner);
@@ -121,6 +161,7 @@ async function send(backend: Backend, loads: readonly Load[]): Promise<void> {
 type BackendsByName = () => GraphContext['backends'];
 
 let made = 0;
+let executions = 0;
 
 /** The fetched fields of one event, or of one execution: each is fetched once. */
 export class EntityLoads {
@@ -149,14 +190,17 @@ export class EntityLoads {
   note(loads: readonly Load[], ms: number): void {
     const [first] = loads;
     if (first === undefined || this.#fetches.length >= MAX_NOTED) return;
-    const failed = loads.flatMap((load) => load.failure ?? []).slice(0, MAX_FAILED);
+    const failed: string[] = [];
+    for (const { failure } of loads) {
+      if (failure !== undefined && failed.push(failure) === MAX_FAILED) break;
+    }
     this.#fetches.push({ backend: first.ask.source.backend, fields: loads.length, ms, failed });
   }
 
   /**
    * @param place the object of the result that shows the field
-   * @returns what is there already, or a promise of it
-   * @throws the reason why it could not be fetched; the promise rejects with it
+   * @returns what is there already, or a promise of it, which rejects with the reason why it could not be fetched
+   * @throws that reason, if it is known already
    */
   load(ask: Ask, place: string): unknown {
     const identity = identityOf(ask);
@@ -165,27 +209,50 @@ export class EntityLoads {
       if ('reason' in known.outcome) throw known.outcome.reason;
       return known.outcome.value;
     }
-    if (known?.isLost === false) {
+    if (known?.lostAt?.has(place) === true) return null;
+    if (known !== undefined && known.lostAt === undefined) {
       known.places.add(place);
       return known.promise;
     }
     const { backend: name } = ask.source;
     const backend = this.#backends()[name];
     if (backend === undefined) throw new TypeError(`expected the back end ${name}, got none`);
-    const load = new Load(ask, this);
+    const sharing = this.#event === undefined ? name : `${this.id} ${name}`;
+    const load = new Load(ask, this, (again) => this.#batches.add(sharing, backend, again));
     load.places.add(place);
     this.#loads.set(identity, load);
-    this.#batches.add(this.#event === undefined ? name : `${this.id} ${name}`, backend, load);
+    this.#batches.add(sharing, backend, load);
     return load.promise;
   }
 }
 
 /** Where the resolvers of one execution fetch entities. */
-export interface ExecutionLoads {
+export class ExecutionLoads {
+  /** Different for each execution. */
+  readonly id = executions++;
   /** From back ends that answer alike for all viewers. */
   readonly shared: EntityLoads;
+  readonly #batches: EntityBatches;
+  readonly #context: GraphContext;
+  #own: EntityLoads | undefined;
+
+  /** @param context the execution's, without what the graph adds to it */
+  constructor(shared: EntityLoads, batches: EntityBatches, context: GraphContext) {
+    this.shared = shared;
+    this.#batches = batches;
+    this.#context = context;
+  }
+
   /** From back ends to which values of the viewer are forwarded. */
-  readonly own: EntityLoads;
+  get own(): EntityLoads {
+    this.#own ??= new EntityLoads(this.#batches, () => this.#context.backends, this.shared);
+    return this.#own;
+  }
+
+  /** What is read of it counts as read by the execution. */
+  get viewer(): Json {
+    return this.#context.viewer as Json;
+  }
 }
 
 /** Under this symbol a context holds its ExecutionLoads. */
@@ -197,7 +264,7 @@ export function setExecutionLoads(context: object, loads: ExecutionLoads): void 
 
 /** @throws TypeError if the context has none */
 export function executionLoadsOf(context: unknown): ExecutionLoads {
-  const loads = (context as Readonly<Record<symbol, unknown>> | undefined)?.[LOADS];
-  if (loads === undefined) throw new TypeError('expected a context that fetches entities, got another');
-  return loads as ExecutionLoads;
+  const loads: unknown = (context as Readonly<Record<symbol, unknown>> | undefined)?.[LOADS];
+  if (loads instanceof ExecutionLoads) return loads;
+  throw new TypeError('expected a context that fetches entities, got another');
 }

@@ -1,8 +1,8 @@
 import { print } from 'graphql';
 import { isRecord } from '../../support/kind-of.ts';
 import type { Entity, EntitySource } from './entities.ts';
-import type { FieldSet } from './field-set.ts';
-import { keepAnswer, mismatch, placeFault } from './remote-answer.ts';
+import { printFieldSet, type FieldSet } from './field-set.ts';
+import { faultIn, mismatch, placeFault } from './remote-answer.ts';
 import { keySelections, type RemoteField } from './remote-field.ts';
 
 /** The value of a client's variable as JSON, with the type that the client has declared. */
@@ -30,8 +30,11 @@ export interface Ask {
 
 /** Equal for two that ask the same. */
 export function identityOf({ entity, values, field, variables }: Ask): string {
-  return JSON.stringify([entity.type.name, values, field.text, variables]);
+  return JSON.stringify([entity.type.name, values, field.identity, variables]);
 }
+
+/** A back end has answered with no data. */
+export class RequestRefused extends Error {}
 
 /** Gets the value of a fetched field, or the reason why there is none. */
 export interface Asker {
@@ -39,8 +42,14 @@ export interface Asker {
   /** The objects of results that show the field. */
   readonly places: ReadonlySet<string>;
   settle(value: unknown): void;
-  /** Its value is not known, as another field has made its object null; so have the results that show both. */
-  lose(): void;
+  /**
+   * Its value has not come, since the back end has made the whole object null for another field, or has left it out.
+   *
+   * @param failed objects of results that are null in any case
+   */
+  lose(failed: ReadonlySet<string>): void;
+  /** Whether it is asked for apart from all other fields. */
+  readonly isAlone: boolean;
   fail(reason: unknown): void;
 }
 
@@ -84,23 +93,44 @@ export class EntityRequest {
     this.variables = variables.values;
   }
 
-  /** Gives each asker its part of the answer. @param answer parsed JSON, which is changed in place */
-  settle(answer: unknown): void {
+  /**
+   * Gives each asker its part of the answer.
+   *
+   * @param answer parsed JSON, which is changed in place
+   * @returns why there is none, for any asker; undefined: all have theirs
+   */
+  settle(answer: unknown): RequestRefused | undefined {
     const errors = isRecord(answer) && Array.isArray(answer['errors']) ? (answer['errors'] as unknown[]) : [];
     const data = isRecord(answer) ? answer['data'] : undefined;
     if (!isRecord(data)) {
-      this.fail(new Error(errors.length > 0 ? messageOfError(errors[0]) : 'expected an answer with data'));
-      return;
+      return new RequestRefused(
+        errors.length > 0 ? messageOfError(errors[0]) : 'expected an answer with data',
+      );
     }
-    const lists = this.#groups.map((group, index) => listOf(group, data[`e${index}`]));
-    for (const error of errors) this.#place(error, lists);
+    if (holdsMoreThan(MAX_VALUES, data))
+      return new RequestRefused(`expected at most ${MAX_VALUES} values, got more`);
+    const lists = this.#groups.map((group, index) => listOf(group, data[`e${index}`], errors.length > 0));
+    for (const error of errors.slice(0, MAX_ERRORS)) this.#place(error, lists);
     for (const [index, group] of this.#groups.entries()) settleGroup(group, lists[index] ?? 'no answer');
+    return undefined;
   }
 
-  fail(reason: unknown): void {
-    for (const { members } of this.#groups) {
-      for (const asker of members.flatMap(askersOf)) asker.fail(reason);
+  /** The askers in two parts, by what they ask, and with a lookup of which entity; none if all ask the same. */
+  halves(): (readonly Asker[])[] {
+    const identities = new Map<string, Asker[]>();
+    for (const asker of this.#groups.flatMap(({ members }) => members.flatMap(askersOf))) {
+      const { ask } = asker;
+      const { lookup } = ask.source;
+      const entity = lookup === undefined ? ask.entity.type.name : [ask.entity.type.name, ask.values];
+      const identity = JSON.stringify([fieldIdentity(ask), entity]);
+      const same = identities.get(identity);
+      if (same === undefined) identities.set(identity, [asker]);
+      else same.push(asker);
     }
+    const parts = [...identities.values()];
+    if (parts.length < 2) return [];
+    const middle = Math.ceil(parts.length / 2);
+    return [parts.slice(0, middle).flat(), parts.slice(middle).flat()];
   }
 
   /** An error without the path of a field is one of all fields that are null. */
@@ -108,33 +138,63 @@ export class EntityRequest {
     const written: unknown = isRecord(error) ? error['path'] : undefined;
     const path: readonly unknown[] = Array.isArray(written) ? written : [];
     const message = messageOfError(error);
-    for (const [at, group] of this.#groups.entries()) {
-      if (path.length > 0 && path[0] !== `e${at}`) continue;
-      const list = lists[at];
-      if (!Array.isArray(list)) continue;
-      const [place, name, ...below] =
-        group.ask.source.lookup === undefined ? path.slice(1) : [0, ...path.slice(1)];
-      for (const [index, object] of list.entries()) {
-        if (place !== undefined && place !== index) continue;
-        list[index] = object ?? new OnlyErrors();
-        for (const field of group.fields.keys()) {
-          if (name === undefined || name === `f${field}`)
-            placeFault(list[index] as object, `f${field}`, below, message);
-        }
-      }
+    const at = indexIn('e', path[0]);
+    for (const [index, group] of this.#groups.entries()) {
+      if (at !== undefined && at !== index) continue;
+      const list = lists[index];
+      const place = group.ask.source.lookup === undefined ? path.slice(1) : [0, ...path.slice(1)];
+      if (Array.isArray(list)) placeIn(list, group.fields.length, place, message);
     }
   }
 }
 
+/** @returns 3 for `e3`; undefined: it is no such key */
+function indexIn(letter: 'e' | 'f', key: unknown): number | undefined {
+  const [, digits] = (typeof key === 'string' && /^([ef])(\d{1,6})$/.exec(key)?.slice(1)) || [];
+  return digits !== undefined && String(key).startsWith(letter) ? Number(digits) : undefined;
+}
+
+function placeIn(
+  list: unknown[],
+  fields: number,
+  [index, name, ...below]: readonly unknown[],
+  message: string,
+): void {
+  const places = typeof index === 'number' ? [index] : list.keys();
+  for (const place of places) {
+    if (!(place in list)) continue;
+    const object = (list[place] ??= new OnlyErrors());
+    if (typeof object !== 'object') continue;
+    const at = indexIn('f', name);
+    // An error of a key, or of an entity, is one of all its fields.
+    for (const field of at === undefined ? Array.from({ length: fields }).keys() : [at]) {
+      if (field < fields) placeFault(object, `f${field}`, at === undefined ? [] : below, message);
+    }
+  }
+}
+
+function holdsMoreThan(most: number, root: object): boolean {
+  const waiting: object[] = [root];
+  let values = 0;
+  for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
+    const within = Array.isArray(object) ? (object as unknown[]) : Object.values(object);
+    values += within.length;
+    if (values > most) return true;
+    for (const value of within) if (typeof value === 'object' && value !== null) waiting.push(value);
+  }
+  return false;
+}
+
 /** The answers for a group's members, or what is wrong with them. */
-function listOf({ ask, members }: Group, answered: unknown): unknown[] | string {
+function listOf({ ask, members }: Group, answered: unknown, hasErrors: boolean): unknown[] | string {
+  if (answered === undefined) return 'expected an answer, got none';
   if (ask.source.lookup !== undefined) return [answered];
-  if (answered === null || answered === undefined) return members.map(() => null);
+  if (answered === null && hasErrors) return members.map(() => null);
   if (Array.isArray(answered) && answered.length === members.length) return answered;
   return `expected a list of ${members.length} entities`;
 }
 
-function settleGroup({ ask, fields, members }: Group, list: readonly unknown[] | string): void {
+function settleGroup({ fields, members }: Group, list: readonly unknown[] | string): void {
   for (const [index, member] of members.entries()) {
     const object = typeof list === 'string' ? undefined : list[index];
     const wrong = typeof list === 'string' ? list : wrongness(object, member.ask);
@@ -142,15 +202,27 @@ function settleGroup({ ask, fields, members }: Group, list: readonly unknown[] |
       for (const asker of askersOf(member)) asker.fail(new Error(wrong));
       continue;
     }
-    keepAnswer(object, ask.source.backend);
+    const values = fields.map((_, at) =>
+      object === null ? null : (object as Record<string, unknown>)[`f${at}`],
+    );
+    const failed = placesOfFailed(member, fields, values);
     for (const [at, field] of fields.entries()) {
-      const value = object === null ? null : (object as Record<string, unknown>)[`f${at}`];
       for (const asker of member.fields.get(fieldIdentity(field)) ?? []) {
-        if (value === undefined) asker.lose();
-        else asker.settle(value);
+        if (values[at] === undefined) asker.lose(failed);
+        else asker.settle(values[at]);
       }
     }
   }
+}
+
+/** The objects of results that are null, since a field that they show has failed that can't be null. */
+function placesOfFailed(
+  member: Asked,
+  fields: readonly Ask[],
+  values: readonly unknown[],
+): ReadonlySet<string> {
+  const failed = fields.filter((field, at) => field.isStrict && faultIn(values[at]) !== undefined);
+  return new Set(failed.flatMap((field) => placesOf(member.fields.get(fieldIdentity(field)) ?? [])));
 }
 
 /** Stands for an entity that is null since a field of it has failed. */
@@ -169,7 +241,7 @@ function askersOf({ fields }: Asked): Asker[] {
 }
 
 function fieldIdentity({ field, variables }: Ask): string {
-  return variables.length === 0 ? field.text : JSON.stringify([field.text, variables]);
+  return variables.length === 0 ? field.identity : JSON.stringify([field.identity, variables]);
 }
 
 function groupsOf(askers: readonly Asker[]): Group[] {
@@ -190,7 +262,7 @@ function groupsOf(askers: readonly Asker[]): Group[] {
   )) {
     const { ask, fields } = member;
     const first = [...fields.values()].flatMap(([asker]) => asker?.ask ?? []);
-    const kind = JSON.stringify([ask.entity.type.name, Object.keys(ask.values), [...fields.keys()]]);
+    const kind = JSON.stringify([ask.entity.type.name, printFieldSet(ask.key), [...fields.keys()]]);
     const name = ask.source.lookup === undefined ? kind : identity + kind;
     const group = groups.get(name);
     if (group === undefined) groups.set(name, { ask, fields: first, members: [member] });
@@ -206,7 +278,9 @@ function groupsOf(askers: readonly Asker[]): Group[] {
 function apart({ ask, fields }: Asked): Asked[] {
   const all = new Set([...fields.values()].flatMap((askers) => placesOf(askers)));
   const alone = [...fields].filter(
-    ([, askers]) => askers[0]?.ask.isStrict === true && new Set(placesOf(askers)).size < all.size,
+    ([, askers]) =>
+      askers.some(({ isAlone }) => isAlone) ||
+      (askers[0]?.ask.isStrict === true && new Set(placesOf(askers)).size < all.size),
   );
   if (alone.length === 0) return [{ ask, fields }];
   const together = new Map([...fields].filter(([name]) => !alone.some(([one]) => one === name)));
@@ -220,15 +294,16 @@ function placesOf(askers: readonly Asker[]): string[] {
 
 function fieldOf({ ask, fields, members }: Group, variables: Variables): string {
   const { entity, source, key, values } = ask;
-  const own = keySelections(key).map((node) => print(node));
+  const own = keySelections(entity.type.name, key).map((node) => print(node));
   const asked = fields.map((one, index) => `f${index}: ${textOf(one, variables)}`);
   const selection = `{ __typename ... on ${entity.type.name} { ${[...own, ...asked].join(' ')} } }`;
   const { lookup } = source;
   if (lookup !== undefined) {
-    const text = lookup.text.replace(/\$(\w+)/g, (_, name: string) => {
-      return variables.of({ type: lookup.variables.get(name) ?? 'ID!', value: values[name] });
+    const text = lookup.parts.map((part, index) => {
+      if (index % 2 === 0) return part;
+      return variables.of({ type: lookup.variables.get(part) ?? 'ID!', value: values[part] }).slice(1);
     });
-    return `${text} ${selection}`;
+    return `${text.join('')} ${selection}`;
   }
   const representations = members.map((member) => ({ __typename: entity.type.name, ...member.ask.values }));
   const name = variables.of({ type: '[_Any!]!', value: representations });
@@ -266,6 +341,12 @@ class Variables {
     return this.#declared.length === 0 ? '' : `(${this.#declared.join(', ')})`;
   }
 }
+
+/** Most errors of an answer that are looked at. */
+const MAX_ERRORS = 1_000;
+
+/** Most values of an answer: what it makes executions do takes a multiple of the time in which it was parsed. */
+const MAX_VALUES = 100_000;
 
 /** Longest message kept, of a text that a back end has written. */
 const MAX_MESSAGE = 1_000;

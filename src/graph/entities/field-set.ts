@@ -1,4 +1,15 @@
-import { GraphQLError, Kind, parse, type SelectionSetNode } from 'graphql';
+import {
+  getNamedType,
+  GraphQLError,
+  GraphQLID,
+  GraphQLString,
+  isObjectType,
+  Kind,
+  parse,
+  type GraphQLNamedType,
+  type SelectionSetNode,
+} from 'graphql';
+import { isRecord } from '../../support/kind-of.ts';
 
 /** A field of a key, as Apollo Federation's field sets name it; with fields of its own if it is an object. */
 export interface KeyField {
@@ -15,8 +26,8 @@ export type FieldSet = readonly KeyField[];
  * @throws GraphQLError if it is no selection of plain fields
  */
 export function readFieldSet(text: string): FieldSet {
-  const [definition] = parse(`{ ${text} }`).definitions;
-  if (definition?.kind !== Kind.OPERATION_DEFINITION) throw unusable(text);
+  const [definition, another] = parse(`{ ${text} }`).definitions;
+  if (definition?.kind !== Kind.OPERATION_DEFINITION || another !== undefined) throw unusable(text);
   return fieldsOf(definition.selectionSet, text);
 }
 
@@ -52,23 +63,32 @@ export function printFieldSet(fields: FieldSet): string {
 }
 
 /**
- * Picks the fields of a key from an object.
+ * Picks the fields of a key from an object. Numbers become text where the schema says so: producers write them either way.
  *
+ * @param type of the object
  * @param nameIn the name under which the object has a field of the set
- * @returns undefined if one of them is absent or null
+ * @returns undefined if one of them is absent, null, or no scalar
  */
 export function pickFields(
   fields: FieldSet,
   source: unknown,
+  type: GraphQLNamedType | undefined,
   nameIn: (name: string) => string = (name) => name,
 ): Record<string, unknown> | undefined {
-  if (typeof source !== 'object' || source === null) return undefined;
+  if (!isRecord(source)) return undefined;
   const picked: Record<string, unknown> = {};
   for (const { name, fields: below } of fields) {
-    const value = (source as Record<string, unknown>)[nameIn(name)];
-    const taken = below === undefined ? value : pickFields(below, value);
+    const value = source[nameIn(name)];
+    const field = isObjectType(type) ? type.getFields()[name] : undefined;
+    const held = field && getNamedType(field.type);
+    const taken = below === undefined ? scalarOf(value, held) : pickFields(below, value, held);
     if (taken === undefined || taken === null) return undefined;
     picked[name] = taken;
   }
   return picked;
+}
+
+function scalarOf(value: unknown, type: GraphQLNamedType | undefined): unknown {
+  if (typeof value === 'object') return undefined;
+  return typeof value === 'number' && (type === GraphQLID || type === GraphQLString) ? String(value) : value;
 }

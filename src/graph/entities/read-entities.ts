@@ -9,7 +9,6 @@ import {
   isIntrospectionType,
   Kind,
   parse,
-  visit,
   type ConstDirectiveNode,
   type GraphQLField,
   type GraphQLNamedType,
@@ -19,8 +18,16 @@ import {
 import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import { isList } from '../event-type.ts';
-import { hasDirective, type Entities, type Entity, type EntitySource, type Reference } from './entities.ts';
+import {
+  hasDirective,
+  type Entities,
+  type Entity,
+  type EntitySource,
+  type Lookup,
+  type Reference,
+} from './entities.ts';
 import { leavesOf, readFieldSet, type FieldSet } from './field-set.ts';
+import { partsOf } from './remote-field.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -134,7 +141,10 @@ class EntityReader {
         continue;
       }
       const below = getNamedType(field.type);
-      if (hasDirective(field, 'fetched')) {
+      if (hasResolver(this.#definition, type.name, name)) {
+        const message = `@key: ${type.name}.${name} has a resolver, but the key is read from the event`;
+        this.#error(node, message, 'Leave the resolver out, or name a field of the event.');
+      } else if (hasDirective(field, 'fetched')) {
         const message = `@key: ${type.name}.${name} is fetched by the key, so it can't be part of it`;
         this.#error(node, message, 'A key consists of fields that events hold.');
       } else if (isList(field.type) || isCompositeType(below) !== (fields !== undefined)) {
@@ -160,19 +170,21 @@ class EntityReader {
     }
     const text = values['lookup'];
     if (typeof text !== 'string') return { backend, lookup: undefined };
-    const names = lookupVariables(text);
+    const read = readLookup(text);
     const types = new Map(
       key.flatMap(({ name, fields }) =>
         fields === undefined ? [[name, String(type.getFields()[name]?.type)] as const] : [],
       ),
     );
-    if (names === undefined || names.length === 0 || names.some((name) => !types.has(name))) {
-      const message = `@entity on ${type.name}: expected a query field with its arguments as lookup, got "${text}"`;
+    const unknown = read?.parts.filter((name, index) => index % 2 === 1 && !types.has(name)) ?? [];
+    if (read === undefined || read.parts.length < 2 || unknown.length > 0) {
+      const got = unknown.length > 0 ? `$${unknown.join(', $')} in "${text}"` : `"${text}"`;
+      const message = `@entity on ${type.name}: expected a query field with its arguments as lookup, got ${got}`;
       const hint = `Write lookup: "product(upc: $upc)"; variables are fields of the first key: ${listed([...types.keys()])}.`;
       this.#error(node, message, hint);
       return undefined;
     }
-    return { backend, lookup: { text, variables: types } };
+    return { backend, lookup: { ...read, variables: types } };
   }
 
   #checkFetched(type: GraphQLNamedType, field: Field, entity: Entity | undefined): void {
@@ -242,8 +254,8 @@ function directivesOf(directed: GraphQLNamedType | Field, name: string): ConstDi
     .filter((directive) => directive.name.value === name);
 }
 
-/** @returns names of the variables of a query field; undefined if the text is something else */
-function lookupVariables(text: string): string[] | undefined {
+/** @returns undefined if the text is something else than a query field with arguments */
+function readLookup(text: string): Pick<Lookup, 'field' | 'parts'> | undefined {
   try {
     const document = parse(`{ ${text} }`);
     const [definition] = document.definitions;
@@ -251,9 +263,7 @@ function lookupVariables(text: string): string[] | undefined {
     const [field, second] = definition.selectionSet.selections;
     if (second !== undefined || field?.kind !== Kind.FIELD || field.selectionSet !== undefined || field.alias)
       return undefined;
-    const names: string[] = [];
-    visit(field, { Variable: ({ name }) => void names.push(name.value) });
-    return names;
+    return { field: field.name.value, parts: partsOf(field) };
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     return undefined;

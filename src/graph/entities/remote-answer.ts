@@ -1,10 +1,25 @@
-import { GraphQLError, isNonNullType, responsePathAsArray, type GraphQLResolveInfo } from 'graphql';
+import {
+  getNullableType,
+  GraphQLError,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isSpecifiedScalarType,
+  responsePathAsArray,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+} from 'graphql';
+import { messageOf } from '../../errors.ts';
+import { deepFreeze } from '../../support/deep-freeze.ts';
 import { isRecord } from '../../support/kind-of.ts';
 import type { FieldSet } from './field-set.ts';
 
 /**
  * What a back end has answered is JSON under the keys of the client's document, so that one object may hold a field several
- * times, with different arguments. Names that begin with an underscore are the gateway's own.
+ * times, with different arguments. Names that begin with an underscore are the gateway's own. They hold the name of the
+ * type, since fields of one name may have different types in the members of a union.
  */
 const OWN_KEY = '_key_';
 const FOR_RESOLVERS = '_own_';
@@ -12,37 +27,28 @@ const CLIENTS_OWN = '_x';
 
 /** The key under which a back end is asked for the client's key. */
 export function remoteKey(key: string): string {
-  return key.startsWith('_') ? CLIENTS_OWN + key : key;
+  return key.startsWith('_') || key in Object.prototype ? CLIENTS_OWN + key : key;
 }
 
 /** The key under which a back end is asked for a field of an entity's key. */
-export function keyOfKeyField(name: string): string {
-  return OWN_KEY + name;
+export function keyOfKeyField(type: string, name: string): string {
+  return `${OWN_KEY}${type}_${name}`;
 }
 
 /** The key under which a back end is asked for a field that a resolver here may read. */
-export function keyForResolvers(name: string): string {
-  return FOR_RESOLVERS + name;
+export function keyForResolvers(type: string, name: string): string {
+  return `${FOR_RESOLVERS}${type}_${name}`;
 }
 
-/** An object of an answer as a resolver of the graph's own gets it: scalars by their names, null where they failed. */
-export function viewForResolvers(source: object): object {
-  const fields = Object.entries(source).filter(([key]) => key.startsWith(FOR_RESOLVERS));
-  return Object.freeze(
-    Object.fromEntries(
-      fields.map(([key, value]: [string, unknown]) => [
-        key.slice(FOR_RESOLVERS.length),
-        value instanceof Fault ? null : value,
-      ]),
-    ),
-  );
+function isOwnKey(key: string): boolean {
+  return key.startsWith(OWN_KEY) || key.startsWith(FOR_RESOLVERS);
 }
 
 function clientKey(key: string): string {
   return key.startsWith(CLIENTS_OWN) ? key.slice(CLIENTS_OWN.length) : key;
 }
 
-/** The back end that an object of an answer came from. */
+/** The back end that an object of an answer came from: noted when the object is shown. */
 const backends = new WeakMap<object, string>();
 
 /** @returns undefined if the object is no part of an answer, but of an event, or a resolver has made it */
@@ -64,8 +70,10 @@ class Fault {
   }
 
   /** @param path of the place in the client's result */
-  at(path: readonly Key[], { fieldNodes }: GraphQLResolveInfo): GraphQLError {
-    const cause = new Error(this.message);
+  at(path: readonly Key[], backend: string, { fieldNodes }: GraphQLResolveInfo): GraphQLError {
+    const cause = new Error(`the back end ${backend} answered: ${this.message}`);
+    // A stack would lead to the gateway.
+    cause.stack = cause.message;
     return new GraphQLError(this.message, {
       nodes: fieldNodes,
       path: [...path, ...this.#below],
@@ -78,9 +86,6 @@ class Fault {
 export function faultIn(value: unknown): string | undefined {
   return value instanceof Fault ? value.message : undefined;
 }
-
-/** Lists that hold a Fault. */
-const faulty = new WeakSet<object>();
 
 /**
  * Puts an error of an answer where its null stands. Without a null there, the error is left out: it is not about a value.
@@ -100,68 +105,126 @@ export function placeFault(holder: object, key: Key, below: readonly unknown[], 
     if (typeof value !== 'object' || value instanceof Fault) return;
     if (typeof next !== 'string' && typeof next !== 'number') return;
     if (!Object.hasOwn(value, next)) return;
-    if (Array.isArray(value)) faulty.add(value);
     object = value as Record<Key, unknown>;
     at = next;
   }
 }
 
+/** Longest path that a client is told. */
+const MAX_PATH = 100;
+
 /** The keys of the client's result, as far as a back end has written keys. */
 function keysIn(written: readonly unknown[]): Key[] {
   const keys: Key[] = [];
-  for (const key of written) {
-    if (typeof key === 'string' && /^\w{1,255}$/.test(key)) keys.push(clientKey(key));
+  for (const key of written.slice(0, MAX_PATH)) {
+    if (typeof key === 'string' && /^\w{1,255}$/.test(key) && !isOwnKey(key)) keys.push(clientKey(key));
     else if (Number.isSafeInteger(key) && Number(key) >= 0) keys.push(Number(key));
     else break;
   }
   return keys;
 }
 
-/** Notes for all objects of an answer where they came from, and freezes them, as executions share them. */
-export function keepAnswer(value: unknown, backend: string): void {
-  if (typeof value !== 'object' || value === null || value instanceof Fault) return;
-  const waiting: object[] = [value];
-  for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
-    if (!Array.isArray(object)) backends.set(object, backend);
-    Object.freeze(object);
-    for (const within of Object.values(object) as unknown[]) {
-      if (typeof within === 'object' && within !== null && !(within instanceof Fault)) waiting.push(within);
-    }
-  }
-}
-
 /**
  * The value of an answer as a resolver returns it. What makes the field fail is returned as a promise: graphql-js takes an
  * error that is thrown within a list at once, and then forgets the promises of the items before, whose rejections would
  * count as unhandled.
+ *
+ * @param backend that has answered
  */
-export function shownValue(value: unknown, info: GraphQLResolveInfo): unknown {
-  if (value === null || value === undefined) return isNonNullType(info.returnType) ? new Later(null) : null;
-  return isUntouched(value) ? value : withErrors(value, responsePathAsArray(info.path), info);
+export function shownValue(value: unknown, backend: string, info: GraphQLResolveInfo): unknown {
+  return shown(value, info.returnType, backend, info, []);
 }
 
-function isUntouched(value: unknown): boolean {
-  return typeof value !== 'object' || value === null || !(value instanceof Fault || faulty.has(value));
+function shown(
+  value: unknown,
+  type: GraphQLOutputType,
+  backend: string,
+  info: GraphQLResolveInfo,
+  indexes: readonly number[],
+): unknown {
+  if (value === null || value === undefined) return isNonNullType(type) ? new Later(null) : null;
+  if (value instanceof Fault)
+    return new Later(value.at([...responsePathAsArray(info.path), ...indexes], backend, info));
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) {
+    if (!Array.isArray(value)) return value;
+    const items = value as readonly unknown[];
+    return items.map((item, index) => shown(item, nullable.ofType, backend, info, [...indexes, index]));
+  }
+  if (isLeafType(nullable)) {
+    const fault = faultWithin(value);
+    return fault === undefined ? inner(value, nullable) : shown(fault, type, backend, info, indexes);
+  }
+  if (typeof value === 'object') {
+    backends.set(value, backend);
+    // Executions share it.
+    Object.freeze(value);
+  }
+  return value;
 }
 
-function withErrors(value: unknown, path: readonly Key[], info: GraphQLResolveInfo): unknown {
-  if (value instanceof Fault) return new Later(value.at(path, info));
-  return (value as readonly unknown[]).map((item, index) =>
-    isUntouched(item) ? item : withErrors(item, [...path, index], info),
-  );
+/** An error that was placed in a scalar, which may be JSON. */
+function faultWithin(value: unknown): Fault | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (value instanceof Fault) return value;
+  for (const within of Object.values(value) as unknown[]) {
+    const fault = faultWithin(within);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** A scalar or an enum as resolvers of this graph return it: its code may have values of its own. */
+function inner(value: unknown, type: GraphQLLeafType): unknown {
+  if (isSpecifiedScalarType(type)) return value;
+  try {
+    deepFreeze(value);
+    return type.parseValue(value);
+  } catch (error) {
+    // graphql-js's own message, which holds the value, is not for clients.
+    return new Later(new TypeError(`${type.name}: ${messageOf(error)}`, { cause: error }));
+  }
+}
+
+/**
+ * An object as the graph's own resolvers and rules get it: of an answer, the scalars that were asked for them, by their
+ * names, null where they failed; any other object as it is.
+ */
+export function plainSource(source: unknown, type: GraphQLObjectType): unknown {
+  if (backendOf(source) === undefined) return source;
+  const prefix = keyForResolvers(type.name, '');
+  const plain: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(source as Readonly<Record<string, unknown>>)) {
+    const field = key.startsWith(prefix) ? type.getFields()[key.slice(prefix.length)] : undefined;
+    if (field !== undefined) plain[field.name] = plainValue(value, field.type);
+  }
+  return Object.freeze(plain);
+}
+
+function plainValue(value: unknown, type: GraphQLOutputType): unknown {
+  if (value === null || value === undefined || faultWithin(value) !== undefined) return null;
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) {
+    if (!Array.isArray(value)) return null;
+    return Object.freeze(value.map((item: unknown) => plainValue(item, nullable.ofType)));
+  }
+  if (!isLeafType(nullable)) return null;
+  const read = inner(value, nullable);
+  return read instanceof Later ? null : read;
 }
 
 /** A promise of an error, or of null, that is made when it is asked for: until then, nothing is unhandled. */
-class Later {
-  readonly #outcome: GraphQLError | null;
+export class Later {
+  readonly #outcome: unknown;
 
-  constructor(outcome: GraphQLError | null) {
+  /** @param outcome null, or the reason with which it rejects */
+  constructor(outcome: unknown) {
     this.#outcome = outcome;
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- executors ask for `then`
   then(onValue: (value: unknown) => unknown, onError: (error: unknown) => unknown): Promise<unknown> {
-    const promise = this.#outcome === null ? Promise.resolve(null) : Promise.reject(this.#outcome);
+    const promise = this.#outcome === null ? Promise.resolve(null) : Promise.reject(this.#outcome as Error);
     return promise.then(onValue, onError);
   }
 }
@@ -178,7 +241,7 @@ export function mismatch(
     return `expected an object of ${type}, got one of ${typeNameOf(object)}`;
   }
   const isAsked = key.every(({ name, fields }) =>
-    isEqual(fields, object[keyOfKeyField(name)], representation[name]),
+    isEqual(fields, object[keyOfKeyField(type, name)], representation[name]),
   );
   return isAsked ? undefined : `expected the ${type} that was asked for, got another one`;
 }

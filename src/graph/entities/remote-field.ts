@@ -8,9 +8,11 @@ import {
   isObjectType,
   Kind,
   print,
+  type ArgumentNode,
   type DirectiveNode,
   type FieldNode,
   type GraphQLCompositeType,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
@@ -18,19 +20,34 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { createHash } from 'node:crypto';
 import type { Entities } from './entities.ts';
 import type { FieldSet } from './field-set.ts';
 import { keyForResolvers, keyOfKeyField, remoteKey } from './remote-answer.ts';
 
-/** Stands around the names of variables in the printed text: no GraphQL document may contain it. */
+/** Stands around the names of variables in the printed text, in which it is escaped where a text contains it. */
 const MARK = '\u0000';
+
+/** The code that fields have here. */
+export interface FieldCode {
+  /** Whether the field has a resolver of the graph's own. */
+  isLocal(type: string, field: string): boolean;
+  /** Whether a resolver or a rule of `@auth` reads other fields of the object. */
+  readsObject(type: string, field: string): boolean;
+}
+
+/** Most combinations of nodes that are kept for a field: a client's conditions may make any number of them. */
+const MAX_PLACES = 16;
+
+/** Longer texts are told apart by a hash. */
+const LONGEST_IDENTITY = 200;
 
 /** A `@fetched` field as a back end is asked for it, for one place of a client's document. */
 export interface RemoteField {
   /** Text of the field without its alias; at odd indexes stand names of the client's variables. */
   readonly parts: readonly string[];
   /** Equal for equal text. */
-  readonly text: string;
+  readonly identity: string;
 }
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'parentType' | 'schema'>;
@@ -45,14 +62,13 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'parentType' |
  */
 export class RemoteFields {
   readonly #entities: Entities;
-  /** Whether the field has a resolver of the graph's own. */
-  readonly #isLocal: (type: string, field: string) => boolean;
+  readonly #code: FieldCode;
   /** By the first node of a field; the others depend on the client's conditions, and on the type. */
   readonly #known = new WeakMap<FieldNode, { readonly info: Info; readonly field: RemoteField }[]>();
 
-  constructor(entities: Entities, isLocal: (type: string, field: string) => boolean) {
+  constructor(entities: Entities, code: FieldCode) {
     this.#entities = entities;
-    this.#isLocal = isLocal;
+    this.#code = code;
   }
 
   /** @param backend that the entity with the field comes from */
@@ -65,6 +81,7 @@ export class RemoteFields {
     if (same !== undefined) return same.field;
     const field = this.#make(backend, first, info);
     const { fieldNodes, fragments, parentType, schema } = info;
+    if (known.length >= MAX_PLACES) known.shift();
     known.push({ info: { fieldNodes, fragments, parentType, schema }, field });
     return field;
   }
@@ -73,17 +90,25 @@ export class RemoteFields {
     const { parentType, fieldNodes, schema } = info;
     const type = getNamedType(parentType.getFields()[first.name.value]?.type);
     const selections = fieldNodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
-    const { name, arguments: args } = first;
-    const writer = new SelectionWriter(backend, schema, info.fragments, this.#entities, this.#isLocal);
+    const { name } = first;
+    const args = withDefaults(parentType.getFields()[name.value], first);
+    const writer = new SelectionWriter(backend, schema, info.fragments, this.#entities, this.#code);
     const node: FieldNode = {
       kind: Kind.FIELD,
       name,
-      ...(args && { arguments: args }),
+      arguments: args,
       ...(isCompositeType(type) && { selectionSet: writer.selectionSet(selections, type) }),
     };
-    const text = print(marked(node));
-    return { text, parts: text.split(MARK) };
+    const parts = partsOf(node);
+    const text = parts.join(MARK);
+    const isLong = text.length > LONGEST_IDENTITY;
+    return { parts, identity: isLong ? createHash('sha256').update(text).digest('base64') : text };
   }
+}
+
+/** The text of a field; at odd indexes stand the names of its variables. */
+export function partsOf(node: FieldNode): string[] {
+  return print(marked(node)).split(MARK);
 }
 
 function isSamePlace(one: Info, other: Info): boolean {
@@ -94,7 +119,7 @@ function isSamePlace(one: Info, other: Info): boolean {
   );
 }
 
-/** Puts a mark around each variable's name: the parser of graphql-js allows none in names, so it can't be a client's. */
+/** Puts a mark around each variable's name, and writes texts so that they hold none. */
 function marked<T>(node: T): T {
   if (Array.isArray(node)) return node.map((item: unknown) => marked(item)) as T;
   if (typeof node !== 'object' || node === null) return node;
@@ -102,6 +127,7 @@ function marked<T>(node: T): T {
   if (kind === Kind.VARIABLE && name !== undefined) {
     return { ...node, name: { ...name, value: MARK + name.value + MARK } };
   }
+  if (kind === Kind.STRING) return { ...node, block: false };
   const parts = Object.entries(node).filter(([key]) => key !== 'loc');
   return Object.fromEntries(parts.map(([key, value]) => [key, marked(value)])) as T;
 }
@@ -111,20 +137,20 @@ class SelectionWriter {
   readonly #schema: GraphQLSchema;
   readonly #fragments: GraphQLResolveInfo['fragments'];
   readonly #entities: Entities;
-  readonly #isLocal: (type: string, field: string) => boolean;
+  readonly #code: FieldCode;
 
   constructor(
     backend: string,
     schema: GraphQLSchema,
     fragments: GraphQLResolveInfo['fragments'],
     entities: Entities,
-    isLocal: (type: string, field: string) => boolean,
+    code: FieldCode,
   ) {
     this.#backend = backend;
     this.#schema = schema;
     this.#fragments = fragments;
     this.#entities = entities;
-    this.#isLocal = isLocal;
+    this.#code = code;
   }
 
   selectionSet(selections: readonly SelectionNode[], type: GraphQLCompositeType): SelectionSetNode {
@@ -145,7 +171,7 @@ class SelectionWriter {
   #keys(type: GraphQLObjectType): SelectionNode[] {
     const entity = this.#entities.types.get(type.name);
     if (entity?.source === undefined || entity.source.backend === this.#backend) return [];
-    return keySelections(entity.keys.flat());
+    return keySelections(type.name, entity.keys[0] ?? []);
   }
 
   #selection(selection: SelectionNode, type: GraphQLCompositeType): SelectionNode[] {
@@ -153,18 +179,34 @@ class SelectionWriter {
     if (selection.kind === Kind.FIELD) return this.#field(selection, type);
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const { typeCondition, selectionSet } = selection;
-      return this.#fragment(selectionSet, typeCondition?.name.value ?? type.name, directives);
+      return this.#fragment(selectionSet, typeCondition?.name.value ?? type.name, type, directives);
     }
     const fragment = this.#fragments[selection.name.value];
     if (fragment === undefined) return [];
-    return this.#fragment(fragment.selectionSet, fragment.typeCondition.name.value, directives);
+    return this.#fragment(fragment.selectionSet, fragment.typeCondition.name.value, type, directives);
   }
 
-  #fragment({ selections }: SelectionSetNode, name: string, directives: DirectiveNode[]): SelectionNode[] {
+  /** A back end may not have an interface that only this schema needs, so the object types stand in its place. */
+  #fragment(
+    { selections }: SelectionSetNode,
+    name: string,
+    parent: GraphQLCompositeType,
+    directives: DirectiveNode[],
+  ): SelectionNode[] {
     const type = this.#schema.getType(name);
     if (!isCompositeType(type)) return [];
-    const selectionSet = setOf(this.#selections(selections, type));
-    return [{ kind: Kind.INLINE_FRAGMENT, typeCondition: named(name), directives, selectionSet }];
+    const isNarrowed = isAbstractType(type) && type !== parent;
+    const members = isNarrowed
+      ? this.#membersOf(type).filter((one) => this.#membersOf(parent).includes(one))
+      : [type];
+    return members.map((member) => ({
+      ...onType(member, setOf(this.#selections(selections, member)).selections),
+      directives,
+    }));
+  }
+
+  #membersOf(type: GraphQLCompositeType): readonly GraphQLCompositeType[] {
+    return isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [type];
   }
 
   /** A field of an interface stands for each type that it is asked of, if it is not asked of all. */
@@ -173,10 +215,10 @@ class SelectionWriter {
     if (name === '__typename') return [];
     const members = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [type];
     const forResolvers = members
-      .filter((member) => this.#isLocal(member.name, name))
+      .filter((member) => this.#code.readsObject(member.name, name))
       .map((member) => onType(member, this.#forResolvers(member)));
     const asked = members.filter((member) =>
-      isAsked(member.name, name, this.#backend, this.#entities, this.#isLocal),
+      isAsked(member.name, name, this.#backend, this.#entities, this.#code.isLocal),
     );
     if (asked.length === 0 || !(isInterfaceType(type) || isObjectType(type))) return forResolvers;
     const below = getNamedType(type.getFields()[name]?.type);
@@ -185,13 +227,13 @@ class SelectionWriter {
       kind: Kind.FIELD,
       name: node.name,
       ...(key !== name && { alias: { kind: Kind.NAME, value: key } }),
-      ...(node.arguments && { arguments: node.arguments }),
+      arguments: withDefaults(type.getFields()[name], node),
       directives: conditionsOf(node.directives),
       ...(isCompositeType(below) && {
         selectionSet: this.selectionSet(node.selectionSet?.selections ?? [], below),
       }),
     };
-    if (asked.length === members.length) return [field];
+    if (asked.length === members.length) return [...forResolvers, field];
     return [...forResolvers, ...asked.map((member) => onType(member, [field]))];
   }
 
@@ -201,12 +243,12 @@ class SelectionWriter {
       ({ name, args, type: returned }) =>
         isLeafType(getNamedType(returned)) &&
         !args.some(isRequiredArgument) &&
-        isAsked(type.name, name, this.#backend, this.#entities, this.#isLocal),
+        isAsked(type.name, name, this.#backend, this.#entities, this.#code.isLocal),
     );
     if (scalars.length === 0) return [TYPENAME];
     return scalars.map(({ name }) => ({
       ...plainField({ name, fields: undefined }),
-      alias: { kind: Kind.NAME, value: keyForResolvers(name) },
+      alias: { kind: Kind.NAME, value: keyForResolvers(type.name, name) },
     }));
   }
 }
@@ -217,13 +259,27 @@ export function isAsked(
   field: string,
   backend: string,
   { types }: Entities,
-  isLocal: (type: string, field: string) => boolean,
+  isLocal: FieldCode['isLocal'],
 ): boolean {
   if (isLocal(type, field)) return false;
   const entity = types.get(type);
   if (entity?.source === undefined) return true;
   if (entity.fetched.has(field)) return entity.source.backend === backend;
   return entity.keys.some((key) => key.some(({ name }) => name === field));
+}
+
+/** A back end may have another default than this schema, which is what clients read. */
+function withDefaults(
+  field: GraphQLField<unknown, unknown> | undefined,
+  { arguments: given = [] }: FieldNode,
+): ArgumentNode[] {
+  const left = field?.args.filter(({ name }) => !given.some((one) => one.name.value === name)) ?? [];
+  const defaults = left.flatMap(({ name, astNode }): ArgumentNode[] =>
+    astNode?.defaultValue === undefined
+      ? []
+      : [{ kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: name }, value: astNode.defaultValue }],
+  );
+  return [...given, ...defaults];
 }
 
 function setOf(selections: readonly SelectionNode[]): SelectionSetNode {
@@ -233,10 +289,10 @@ function setOf(selections: readonly SelectionNode[]): SelectionSetNode {
 const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
 
 /** The fields of a key, under keys of the gateway's own. */
-export function keySelections(fields: FieldSet): FieldNode[] {
+export function keySelections(type: string, fields: FieldSet): FieldNode[] {
   return fields.map(({ name, fields: below }) => ({
     ...plainField({ name, fields: below }),
-    alias: { kind: Kind.NAME, value: keyOfKeyField(name) },
+    alias: { kind: Kind.NAME, value: keyOfKeyField(type, name) },
   }));
 }
 
@@ -252,7 +308,7 @@ function conditionsOf(directives: readonly DirectiveNode[] = []): DirectiveNode[
   return directives.filter(({ name }) => name.value === 'skip' || name.value === 'include');
 }
 
-function onType(type: GraphQLObjectType, selections: readonly SelectionNode[]): InlineFragmentNode {
+function onType(type: GraphQLCompositeType, selections: readonly SelectionNode[]): InlineFragmentNode {
   return {
     kind: Kind.INLINE_FRAGMENT,
     typeCondition: named(type.name),

@@ -88,7 +88,7 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
   const { fields, definition, guards, entities } = parts;
   const schema = publicSchema(parts.schema);
   attachResolvers(schema, definition.resolvers ?? {});
-  attachEntities(schema, entities, definition.backends);
+  attachEntities(schema, entities, guards, definition.backends);
   const sdl = subgraphSdl(parts.schema, entities, resolvableTypes(definition.resolvers));
   attachFederation(schema, sdl, definition.resolvers);
   await resolveRoots(schema, fields);

@@ -94,7 +94,7 @@ describe('sluice check, of entities,', () => {
         'product: Product',
         'type Product @key(fields: "upc") ›@entity(backend: "shop", lookup: "product(id: $id)") { upc: ID, n: Int @fetched }',
       ),
-      '@entity on Product: expected a query field with its arguments as lookup, got "product(id: $id)" → upc',
+      '@entity on Product: expected a query field with its arguments as lookup, got $id in "product(id: $id)" → upc',
       CODE,
     ],
     'a fetched field of a type that no back end has': [

@@ -163,17 +163,17 @@ describe('a joined field', () => {
     const shop = products();
     const gateway = await gatewayWith(t, { products: shop.answer });
     const { results } = gateway.subscribe(`subscription {
-      order { product { _key_upc: name __typename: name reviews { _x: body __typename: stars } } }
+      order { product { _key_Product_upc: name __typename: name reviews { _x: body __typename: stars } } }
     }`);
     await gateway.publish('orders', { orderId: 7, productId: '1' });
     const reviews = REVIEWS.map(({ body, stars }) => ({ _x: body, __typename: stars }));
     assert.deepEqual(results, [
-      { data: { order: { product: { _key_upc: 'Product 1', __typename: 'Product 1', reviews } } } },
+      { data: { order: { product: { _key_Product_upc: 'Product 1', __typename: 'Product 1', reviews } } } },
     ]);
     assert.equal(
       shop.requests[0]?.query.replaceAll(/\s+/g, ' '),
       'query LiveEntities($v0: [_Any!]!) { e0: _entities(representations: $v0) { __typename ... on Product { ' +
-        '_key_upc: upc f0: name f1: reviews { _x_x: body _x__typename: stars } } } }',
+        '_key_Product_upc: upc f0: name f1: reviews(first: 3) { _x_x: body _x__typename: stars } } } }',
     );
     assert.deepEqual(shop.requests[0]?.variables, { v0: [{ __typename: 'Product', upc: '1' }] });
   });
@@ -282,8 +282,8 @@ describe('a joined field', () => {
     assert.equal(
       shop.requests[0]?.query,
       'query LiveEntities($v0: ID!, $v1: ID!) { ' +
-        'e0: product(upc: $v0) { __typename ... on Product { _key_upc: upc f0: name } } ' +
-        'e1: product(upc: $v1) { __typename ... on Product { _key_upc: upc f0: name } } }',
+        'e0: product(upc: $v0) { __typename ... on Product { _key_Product_upc: upc f0: name } } ' +
+        'e1: product(upc: $v1) { __typename ... on Product { _key_Product_upc: upc f0: name } } }',
     );
   });
 });
@@ -302,7 +302,7 @@ async function messageFor(t: TestContext, answer: unknown): Promise<string | und
 }
 
 describe('a back end that answers something else', () => {
-  const product = { __typename: 'Product', _key_upc: '1', f0: 'Lamp' };
+  const product = { __typename: 'Product', _key_Product_upc: '1', f0: 'Lamp' };
 
   for (const [name, answer, message] of [
     ['nothing', null, 'expected an answer with data'],
@@ -322,7 +322,7 @@ describe('a back end that answers something else', () => {
     ['no type', { data: { e0: [{ f0: 'Lamp' }] } }, 'expected an object of Product, got one of another type'],
     [
       'another entity',
-      { data: { e0: [{ ...product, _key_upc: '2' }] } },
+      { data: { e0: [{ ...product, _key_Product_upc: '2' }] } },
       'expected the Product that was asked for, got another one',
     ],
     [
