@@ -35,7 +35,10 @@ test('sluice sdl prints a graph as a subgraph', async (t) => {
 test('sluice check compares what is fetched with the schema of its back end, in a file or asked for', async (t) => {
   const folder = await graphFolder(t, FILES);
   const file = path.join(await temporaryFolder(t), 'products.graphql');
-  await writeFile(file, `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3") ${PRODUCTS}`);
+  await writeFile(
+    file,
+    `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3") extend ${PRODUCTS}`,
+  );
   const subgraphs = {
     introspected: new Subgraph(PRODUCTS, {}),
     told: new Subgraph(

@@ -6,13 +6,13 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
 import { DEFINITION_PROPERTIES, type GraphDefinition } from '../api/define-graph.ts';
 import { isRecord } from '../../support/kind-of.ts';
 import { readBackendUrl, withScheme } from '../api/backend-url.ts';
 import { GATEWAY_SOURCE, listed, type Findings } from '../diagnostic.ts';
+import { hasDirective } from '../entities/entities.ts';
 import { REFERENCE_RESOLVER } from '../entities/attach-federation.ts';
 import type { EventField } from '../directives/event-field.ts';
 import type { GraphCode } from '../loader/graph-code.ts';
@@ -163,18 +163,12 @@ function checkType(
 function slotsOf(type: GraphQLNamedType): string[] {
   if (isObjectType(type)) {
     const names = [...Object.keys(type.getFields()), '__isTypeOf'];
-    return isEntity(type) ? [...names, REFERENCE_RESOLVER] : names;
+    return hasDirective(type, 'key') ? [...names, REFERENCE_RESOLVER] : names;
   }
   if (isAbstractType(type)) return ['__resolveType'];
   if (isEnumType(type)) return type.getValues().map(({ name }) => name);
   if (isScalarType(type) && !isSpecifiedScalarType(type)) return ['serialize', 'parseValue', 'parseLiteral'];
   return [];
-}
-
-function isEntity({ astNode, extensionASTNodes }: GraphQLObjectType): boolean {
-  return [astNode, ...extensionASTNodes].some(
-    (node) => node?.directives?.some(({ name }) => name.value === 'key') === true,
-  );
 }
 
 /**

@@ -3,6 +3,8 @@ import {
   isCompositeType,
   isScalarType,
   isSpecifiedScalarType,
+  Kind,
+  type GraphQLNamedType,
   type GraphQLSchema,
   type GraphQLNamedOutputType,
 } from 'graphql';
@@ -12,6 +14,7 @@ import { KeyCheck } from './key.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
+import { directivesOf } from '../entities/entities.ts';
 import { eventTypeOf, isList, isSnakeCase, plainFields, fieldNames, followPath } from '../event-type.ts';
 
 /** Compares `@event`, `@filter` and `@delivery` of all fields with the schema's types and with each other. */
@@ -85,10 +88,20 @@ function checkSnakeCase(
       findings.error(
         placeOf(astNode, file),
         `${coordinate} can never be filled: keys of events become snake_case before they get here`,
-        `Call it ${snakeCase(name)}, give it a resolver, or write @event(keys: KEEP) on Subscription.${field.name}.`,
+        isOfKey(plain.field, schema.getType(plain.type))
+          ? `It is part of the @key, by which other services know it: write @event(keys: KEEP) on Subscription.${field.name}.`
+          : `Call it ${snakeCase(name)}, give it a resolver, or write @event(keys: KEEP) on Subscription.${field.name}.`,
       );
     }
   }
+}
+
+function isOfKey({ name }: EventField['field'], type: GraphQLNamedType | undefined): boolean {
+  if (type === undefined) return false;
+  const texts = directivesOf(type, 'key').flatMap(({ arguments: args = [] }) =>
+    args.flatMap(({ value }) => (value.kind === Kind.STRING ? value.value : [])),
+  );
+  return texts.some((text) => text.split(/\W+/).includes(name));
 }
 
 /**

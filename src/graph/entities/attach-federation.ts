@@ -37,23 +37,29 @@ export function attachFederation(schema: GraphQLSchema, sdl: string, resolvers: 
     { representations },
     context,
     info,
-  ) =>
-    representations.map(async (representation) => {
+  ) => {
+    if (representations.length > MAX_REPRESENTATIONS) {
+      throw refusal(`expected at most ${MAX_REPRESENTATIONS} representations, got ${representations.length}`);
+    }
+    return representations.map(async (representation) => {
       const type = isRecord(representation) ? representation['__typename'] : undefined;
       const code =
         typeof type === 'string' ? (resolvers[type] as Record<string, unknown> | undefined) : undefined;
       const resolver = code?.[REFERENCE_RESOLVER];
       if (typeof type !== 'string' || typeof resolver !== 'function' || !isObjectType(schema.getType(type))) {
-        throw new GraphQLError(
-          'expected a representation with the __typename of an entity that is resolved here',
-          {
-            extensions: { code: 'BAD_REPRESENTATION' },
-          },
-        );
+        throw refusal('expected a representation with the __typename of an entity that is resolved here');
       }
       return noted(await (resolver as ReferenceResolver)(representation, context, info), type);
     });
+  };
   entities.resolve = resumed(resolve as GraphQLFieldResolver<unknown, unknown>);
   const union = schema.getType('_Entity');
   if (union && 'resolveType' in union) union.resolveType = (value) => types.get(value as object);
+}
+
+/** A router asks for the entities of one result at once. */
+const MAX_REPRESENTATIONS = 1_000;
+
+function refusal(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_REPRESENTATION' } });
 }

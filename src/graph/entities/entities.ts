@@ -1,4 +1,4 @@
-import type { GraphQLField, GraphQLObjectType } from 'graphql';
+import type { ConstDirectiveNode, GraphQLField, GraphQLNamedType, GraphQLObjectType } from 'graphql';
 import type { FieldSet } from './field-set.ts';
 
 /** An object type with `@key`: other services know its objects by the same fields. */
@@ -43,13 +43,21 @@ export interface Entities {
   readonly references: ReadonlyMap<GraphQLField<unknown, unknown>, Reference>;
 }
 
-type Directed = Pick<GraphQLField<unknown, unknown>, 'astNode'>;
+type Directed = GraphQLNamedType | GraphQLField<unknown, unknown>;
 
 /** Whether a field's value comes from a back end or is made of the event's keys, so that no event holds it. */
 export function isJoined(field: Directed): boolean {
   return hasDirective(field, 'fetched') || hasDirective(field, 'reference');
 }
 
-export function hasDirective({ astNode }: Directed, name: string): boolean {
-  return astNode?.directives?.some((directive) => directive.name.value === name) === true;
+export function hasDirective(directed: Directed, name: string): boolean {
+  return directivesOf(directed, name).length > 0;
+}
+
+/** The uses of a directive on a field, or on a type and its extensions. */
+export function directivesOf(directed: Directed, name: string): ConstDirectiveNode[] {
+  const extensions = 'extensionASTNodes' in directed ? directed.extensionASTNodes : [];
+  return [directed.astNode, ...extensions]
+    .flatMap((node) => node?.directives ?? [])
+    .filter((directive) => directive.name.value === name);
 }

@@ -19,6 +19,7 @@ import { hasResolver, type GraphDefinition } from '../api/define-graph.ts';
 import { listed, placeOf, type Findings } from '../diagnostic.ts';
 import { isList } from '../event-type.ts';
 import {
+  directivesOf,
   hasDirective,
   type Entities,
   type Entity,
@@ -245,13 +246,6 @@ class EntityReader {
   #error(node: ConstDirectiveNode | undefined, message: string, hint: string): void {
     this.#findings.error(placeOf(node, this.#file), message, hint);
   }
-}
-
-function directivesOf(directed: GraphQLNamedType | Field, name: string): ConstDirectiveNode[] {
-  const extensions = 'extensionASTNodes' in directed ? directed.extensionASTNodes : [];
-  return [directed.astNode, ...extensions]
-    .flatMap((node) => node?.directives ?? [])
-    .filter((directive) => directive.name.value === name);
 }
 
 /** @returns undefined if the text is something else than a query field with arguments */

@@ -142,6 +142,10 @@ describe('sluice check, of entities,', () => {
       [],
       CODE,
     ],
+    'a key in camelCase, which events hold': [
+      order('product: Product', `type Product @key(fields: "productId") { ›productId: ID }`),
+      'Product.productId can never be filled: keys of events become snake_case before they get here → @event(keys: KEEP)',
+    ],
     'a field that only events hold, but that can not be null': [
       order(
         'product: Product @reference(fields: "product_id")',

@@ -151,6 +151,44 @@ describe('sluice check, of what is fetched and the schema of its back end,', () 
     });
   }
 
+  it('compares input objects, and the values of enums in arguments', async (t) => {
+    const schema = SCHEMA.replace('sort: Sort)', 'sort: Sort, page: Page)').replace(
+      'enum Sort',
+      'input Page { size: Int, from: Int }\nenum Sort',
+    );
+    const remote = REMOTE.replace('sort: Sort)', 'sort: Sort, page: Page)').replace(
+      'enum Sort { NEW OLD }',
+      'enum Sort { NEW } input Page { size: String to: Int! }',
+    );
+    assert.deepEqual(await findings(t, { schema, remote }), [
+      '9:27 error: Product.reviews(sort:): the back end products lacks OLD of Sort',
+      '9:39 error: Product.reviews(page:): Page.size is of type Int, but the back end products has String',
+      '9:39 error: Product.reviews(page:): Page.from is of type Int, but the back end products has none of that name',
+      '9:39 error: Product.reviews(page:): Page lacks to: Int!, which the back end products needs',
+    ]);
+  });
+
+  it('points at a member of a union, and at a key, that the back end does not have', async (t) => {
+    const schema = SCHEMA.replace('union Party = User', 'union Party = User | Firm\ntype Firm { id: ID }');
+    assert.deepEqual(await findings(t, { schema }), [
+      '17:1 error: Firm is no Party in the back end products',
+    ]);
+    const remote = REMOTE.replace('@key(fields: "upc shop { code }")', '@key(fields: "upc")');
+    assert.deepEqual(await findings(t, { remote }), [
+      '3:1 error: the back end products has no @key(fields: "upc shop { code }") on Product',
+    ]);
+  });
+
+  it('points at a lookup with other arguments', async (t) => {
+    const remote = REMOTE.replace('product(upc: ID!)', 'product(upc: Int!, shop: ID!)');
+    const [one, other] = await findings(t, { schema: LOOKED_UP, remote });
+    assert.match(one ?? '', /does not take the lookup: .*"shop" of type "ID!" is required/);
+    assert.match(
+      other ?? '',
+      /does not take the lookup: .*"\$upc" of type "ID!" used in position expecting type "Int!"/,
+    );
+  });
+
   it('points at a lookup that is not there, or gives several', async (t) => {
     const renamed = LOOKED_UP.replace('"product(', '"item(');
     assert.deepEqual(await findings(t, { schema: renamed }), [

@@ -361,7 +361,7 @@ describe('an answer that can hardly be used', () => {
     const flooded = await ask(t, () => ({ data: { e0: null }, errors }), '{ products { name } }', {
       products,
     });
-    assert.equal((flooded?.errors as unknown[]).length, 1_000);
+    assert.equal([flooded?.errors].flat().length, 1_000);
     assert.ok(performance.now() - begun < 5_000, 'errors times entities');
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { composeServices, type ServiceDefinition } from '@theguild/federation-composition';
 import { parse } from 'graphql';
-import path from 'node:path';
+import { join } from 'node:path';
 import { GUIDE } from '../../../../examples/auction/guide.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { testGateway } from '../../../../src/testing/testing.ts';
@@ -119,9 +119,7 @@ describe("a graph's schema as a subgraph", () => {
   });
 
   it('is composed, of the bundled auction, with the city guide', async () => {
-    const { subgraphSdl } = await loadGraph(
-      path.join(import.meta.dirname, '../../../../../examples/auction'),
-    );
+    const { subgraphSdl } = await loadGraph(join(import.meta.dirname, '../../../../../examples/auction'));
     const { errors, supergraphSdl } = compose({ guide: GUIDE, live: subgraphSdl });
     assert.equal(errors, undefined);
     assert.match(supergraphSdl ?? '', /type District .*prices: DistrictPrices @join__field\(graph: GUIDE\)/s);
