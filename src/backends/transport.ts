@@ -5,10 +5,14 @@ import { retryAfterSeconds } from './retry.ts';
 import { readAnswer, type Answer, type AnswerRoom } from './answer.ts';
 import type { BackendSettings } from './settings.ts';
 import type { ByteSource } from '../support/byte-budget.ts';
+import { shortened } from '../support/shortened.ts';
 import { Turns, type TurnTaker } from '../support/turns.ts';
 
 /** A response with an error status is read and dropped up to this size; a larger one closes the connection. */
 const DUMP_BYTES = 65_536;
+
+/** Longest response that is read for the reason of a refusal. */
+const REASON_BYTES = 16_384;
 
 /** Each interim response (1xx) restarts the time for headers, and one read of the socket may hold thousands of them. */
 const MOST_INTERIM = 20;
@@ -67,6 +71,7 @@ export class BackendTransport {
     const { method, target, headers, body = null } = request;
     let response: Dispatcher.ResponseData;
     let answer: Answer | undefined;
+    let reason: string | undefined;
     let interim = 0;
     const onInfo = (): void => {
       interim += 1;
@@ -75,7 +80,7 @@ export class BackendTransport {
     try {
       response = await this.#pool.request({ method, path: target, headers, body, signal, onInfo });
       if (response.statusCode >= 300) {
-        await response.body.dump({ limit: DUMP_BYTES, signal });
+        reason = await reasonIn(response, signal);
       } else {
         answer = await readAnswer(response, this.#room, signal);
       }
@@ -87,7 +92,7 @@ export class BackendTransport {
       return this.#parseInTurn(answer, response.statusCode, request.keys ?? this.#settings.keys, signal);
     }
     if (response.statusCode === 404 && request.nullIfNotFound) return null;
-    throw this.#failure(response);
+    throw this.#failure(response, reason);
   }
 
   /** Closes every connection at once. */
@@ -138,14 +143,42 @@ export class BackendTransport {
     }
   }
 
-  #failure({ statusCode: status, headers }: Dispatcher.ResponseData): BackendError {
+  #failure(
+    { statusCode: status, headers }: Dispatcher.ResponseData,
+    reason: string | undefined,
+  ): BackendError {
     const cause = new Error(
       status < 400
         ? `expected a response, got status ${status}; redirects are not followed`
-        : `status ${status}`,
+        : `status ${status}${reason === undefined ? '' : `: ${reason}`}`,
     );
     const retryAfter = retryAfterSeconds(headers['retry-after'], headers['date']);
     return new BackendError(codeOfStatus(status), this.#settings.name, { status, cause, retryAfter });
+  }
+}
+
+/**
+ * Reads the response of a GraphQL server that has refused a request, which says why; any other is dropped.
+ *
+ * @returns the message of its first error, for the log
+ */
+async function reasonIn(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const length = Number(headers['content-length']);
+  const isJson = /^application\/([\w.-]+\+)?json\b/.test(String(headers['content-type']));
+  if (statusCode !== 400 || !isJson || !(length <= REASON_BYTES)) {
+    await body.dump({ limit: DUMP_BYTES, signal });
+    return undefined;
+  }
+  const text = await body.text();
+  try {
+    const { errors } = JSON.parse(text) as { errors?: readonly { message?: unknown }[] };
+    const message = errors?.[0]?.message;
+    return typeof message === 'string' ? shortened(message, 500) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

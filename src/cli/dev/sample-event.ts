@@ -3,10 +3,14 @@ import {
   isEnumType,
   isNonNullType,
   isObjectType,
+  Kind,
   type GraphQLNamedOutputType,
+  type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
 import { hasResolver, type GraphDefinition } from '../../graph/api/define-graph.ts';
+import { directivesOf } from '../../graph/entities/entities.ts';
+import { leavesOf, readFieldSet } from '../../graph/entities/field-set.ts';
 import { eventTypeOf, fieldsOf, isList } from '../../graph/event-type.ts';
 import type { Binding, Graph } from '../../graph/graph.ts';
 
@@ -83,7 +87,22 @@ function objectOf(
     const value = valueOf(named, schema, definition, above, isOnPath ? below : []);
     if (value !== undefined) object[field.name] = isList(field.type) ? [value] : value;
   }
+  if (isObjectType(type)) addReferences(object, type);
   return object;
+}
+
+/** Adds the keys by which an event names entities, without which these would be null. */
+function addReferences(object: Record<string, unknown>, type: GraphQLObjectType): void {
+  for (const field of Object.values(type.getFields())) {
+    const [node] = directivesOf(field, 'reference');
+    const fields = node?.arguments?.[0]?.value;
+    if (fields?.kind !== Kind.STRING) continue;
+    for (const path of leavesOf(readFieldSet(fields.value))) {
+      let holder = object;
+      for (const name of path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, unknown>;
+      holder[path.at(-1) ?? ''] ??= isList(field.type) ? ['7'] : '7';
+    }
+  }
 }
 
 function valueOf(

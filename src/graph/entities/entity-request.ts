@@ -110,7 +110,7 @@ export class EntityRequest {
     if (holdsMoreThan(MAX_VALUES, data))
       return new RequestRefused(`expected at most ${MAX_VALUES} values, got more`);
     const lists = this.#groups.map((group, index) => listOf(group, data[`e${index}`], errors.length > 0));
-    for (const error of errors.slice(0, MAX_ERRORS)) this.#place(error, lists);
+    for (const error of onceGeneral(errors.slice(0, MAX_ERRORS))) this.#place(error, lists);
     for (const [index, group] of this.#groups.entries()) settleGroup(group, lists[index] ?? 'no answer');
     return undefined;
   }
@@ -146,6 +146,13 @@ export class EntityRequest {
       if (Array.isArray(list)) placeIn(list, group.fields.length, place, message);
     }
   }
+}
+
+/** The first error without a path takes the place of all nulls: further ones find none. */
+function onceGeneral(errors: readonly unknown[]): unknown[] {
+  const isGeneral = (error: unknown): boolean => !isRecord(error) || !Array.isArray(error['path']);
+  const first = errors.find(isGeneral);
+  return errors.filter((error) => error === first || !isGeneral(error));
 }
 
 /** @returns 3 for `e3`; undefined: it is no such key */
@@ -346,7 +353,7 @@ class Variables {
 const MAX_ERRORS = 1_000;
 
 /** Most values of an answer: what it makes executions do takes a multiple of the time in which it was parsed. */
-const MAX_VALUES = 100_000;
+const MAX_VALUES = 50_000;
 
 /** Longest message kept, of a text that a back end has written. */
 const MAX_MESSAGE = 1_000;

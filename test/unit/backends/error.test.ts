@@ -44,6 +44,28 @@ test('the error keeps its cause, and shows it neither in JSON nor among its keys
   assert.doesNotMatch(JSON.stringify(error) + error.stack, /10\.0\.0\.1/);
 });
 
+test('the log says why a GraphQL server has refused a request, and nothing else of what it answers', async (t) => {
+  for (const [type, body, reason] of [
+    [
+      'application/json',
+      '{"errors":[{"message":"Unknown field"},{"message":"b"}],"secret":1}',
+      'status 400: Unknown field',
+    ],
+    ['application/graphql-response+json; charset=utf-8', '{"errors":[{"message":"No"}]}', 'status 400: No'],
+    ['application/json', '{"error":"secret"}', 'status 400'],
+    ['application/json', 'secret', 'status 400'],
+    ['text/html', '{"errors":[{"message":"secret"}]}', 'status 400'],
+    ['application/json', `{"errors":[{"message":"${'x'.repeat(20_000)}"}]}`, 'status 400'],
+  ] as const) {
+    const { api, lines } = await backend(t, (response) => {
+      response.writeHead(400, { 'content-type': type, 'content-length': body.length }).end(body);
+    });
+    await api.post('', {}).catch(() => undefined);
+    const [line] = lines.map((text) => JSON.parse(text) as Record<string, unknown>);
+    assert.equal(line?.['reason'], reason);
+  }
+});
+
 test('the log says why a call failed, once in ten seconds for each code', async (t) => {
   const { api, clock, lines } = await backend(t, statuses(400, 400, 500, 400));
   for (let turn = 0; turn < 4; turn++) await api.get('/').catch(() => undefined);

@@ -40,6 +40,24 @@ test('a sample event has the objects that a nested key leads through, with what 
   });
 });
 
+test('a sample event names the entities that it refers to', async (t) => {
+  const folder = await graphFolder(t, {
+    'schema.graphql': `
+      type Subscription { order: Order @event(topic: "orders") }
+      type Order {
+        id: ID
+        product: Product @reference(fields: "product_id")
+        parts: [Product] @reference(fields: "part_ids")
+        shop: Shop @reference(fields: "at { id town { code } }")
+      }
+      type Product @key(fields: "upc") { upc: ID }
+      type Shop @key(fields: "id town { code }") { id: ID town: Town }
+      type Town { code: ID }`,
+  });
+  const event = { id: '7', product_id: '7', part_ids: ['7'], at: { id: '7', town: { code: '7' } } };
+  assert.deepEqual(sampleEvents(await loadGraph(folder)), [{ topic: 'orders', event }]);
+});
+
 test('of an event whose type the schema does not tell a sample has the key alone', async (t) => {
   const folder = await graphFolder(t, {
     'schema.graphql': `
