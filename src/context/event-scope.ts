@@ -31,7 +31,7 @@ export class Contexts implements ContextSources {
     this.backends = backends;
     this.now = now;
     this.hasAuth = hasAuth;
-    this.entities = hasEntities === true ? new EntityBatches() : undefined;
+    this.entities = hasEntities === true ? new EntityBatches(now) : undefined;
   }
 
   /** @param span that the event comes from; undefined: the event is not sampled */

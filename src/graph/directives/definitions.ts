@@ -94,6 +94,8 @@ const AUTHORS_SDL = /* GraphQL */ `
     backend: String!
     "A query field that returns one entity, for a server that is no subgraph: product(upc: $upc)."
     lookup: String
+    "Seconds for which a pod keeps what it has fetched, for later events. Left out: each event asks anew."
+    ttl_seconds: Int
   ) on OBJECT
 
   "The entity's back end has the field; the event does not hold it."

@@ -186,7 +186,9 @@ function load(
   const isStrict = isNonNullType(info.returnType);
   const place = [loads.id, ...responsePathAsArray(info.path.prev)].join('.');
   const used = forwarded.length > 0 ? loads.own : loads.shared;
-  return used.load({ entity, source: from, key, values, field, variables, isStrict }, place);
+  // The object of a subscription field is the event itself.
+  const isNew = info.path.prev?.prev === undefined;
+  return used.load({ entity, source: from, key, values, field, variables, isStrict }, place, isNew);
 }
 
 /** The first key of which the object has all fields; a lookup is by the first key of all. */

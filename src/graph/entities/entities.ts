@@ -18,6 +18,8 @@ export interface EntitySource {
   readonly backend: string;
   /** Undefined: the back end is a subgraph, and is asked for `_entities`. */
   readonly lookup: Lookup | undefined;
+  /** How long what has been fetched is kept for later events; 0: it is not. */
+  readonly ttlMs: number;
 }
 
 /** A query field that returns one entity by its key. */

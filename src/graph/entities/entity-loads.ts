@@ -4,7 +4,8 @@ import type { Backend } from '../api/backend.ts';
 import type { GraphContext } from '../api/context.ts';
 import { messageOf } from '../../errors.ts';
 import type { TracedFetch } from '../../events/trace.ts';
-import { faultIn } from './remote-answer.ts';
+import { faultIn, holdsFault } from './remote-answer.ts';
+import { KeptEntities } from './kept-entities.ts';
 import { EntityRequest, identityOf, RequestRefused, type Ask, type Asker } from './entity-request.ts';
 
 /** Keeps the real `setImmediate`, since a test may install fake timers. */
@@ -31,6 +32,8 @@ class Load implements Asker {
   /** Objects of results that are null, so that its value is not asked for there; who else asks has to ask anew. */
   lostAt: ReadonlySet<string> | undefined;
   isAlone = false;
+  /** Called with a value without errors. */
+  onValue: ((value: unknown) => void) | undefined;
   readonly #again: (load: Load) => void;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
@@ -62,6 +65,7 @@ class Load implements Asker {
   settle(value: unknown): void {
     this.outcome = { value };
     this.places.clear();
+    if (this.onValue !== undefined && !holdsFault(value)) this.onValue(value);
     this.#resolve(value);
   }
 
@@ -89,8 +93,14 @@ class Load implements Asker {
  * each back end, however many executions and events ask.
  */
 export class EntityBatches {
+  readonly kept: KeptEntities;
   readonly #waiting = new Map<string, { readonly backend: Backend; readonly loads: Load[] }>();
   #isScheduled = false;
+
+  /** @param now ms, of the clock by which what is kept gets old */
+  constructor(now: () => number) {
+    this.kept = new KeptEntities(now);
+  }
 
   /** @param sharing equal for loads that may share a request */
   add(sharing: string, backend: Backend, load: Load): void {
@@ -199,10 +209,11 @@ export class EntityLoads {
 
   /**
    * @param place the object of the result that shows the field
+   * @param isNew whether the event is about this very entity, so that what was kept before is old
    * @returns what is there already, or a promise of it, which rejects with the reason why it could not be fetched
    * @throws that reason, if it is known already
    */
-  load(ask: Ask, place: string): unknown {
+  load(ask: Ask, place: string, isNew: boolean): unknown {
     const identity = identityOf(ask);
     const known = this.#loads.get(identity);
     if (known?.outcome !== undefined) {
@@ -214,7 +225,10 @@ export class EntityLoads {
       known.places.add(place);
       return known.promise;
     }
-    const { backend: name } = ask.source;
+    const { backend: name, ttlMs } = ask.source;
+    const isKept = ttlMs > 0 && this.#event === undefined;
+    const kept = isKept && !isNew ? this.#batches.kept.get(identity) : undefined;
+    if (kept !== undefined) return kept.value;
     const backend = this.#backends()[name];
     if (backend === undefined) throw new TypeError(`expected the back end ${name}, got none`);
     const sharing = this.#event === undefined ? name : `${this.id} ${name}`;
@@ -222,6 +236,7 @@ export class EntityLoads {
     load.places.add(place);
     this.#loads.set(identity, load);
     this.#batches.add(sharing, backend, load);
+    if (isKept) load.onValue = (value) => this.#batches.kept.set(identity, value, ttlMs);
     return load.promise;
   }
 }

@@ -32,6 +32,9 @@ import { partsOf } from './remote-field.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
+/** A day. */
+const MAX_TTL_SECONDS = 86_400;
+
 const KEY_HINT = 'Write @key(fields: "id"), or @key(fields: "id organization { id }").';
 
 /** Reads `@key`, `@entity`, `@fetched` and `@reference`, and compares them with the schema and with the graph's code. */
@@ -169,8 +172,14 @@ class EntityReader {
       const hint = `Back ends of graph.ts: ${listed(known)}. Its URL is that of the GraphQL server.`;
       this.#error(node, message, hint);
     }
+    const seconds = values['ttl_seconds'] ?? 0;
+    if (seconds !== 0 && !(Number(seconds) >= 1 && Number(seconds) <= MAX_TTL_SECONDS)) {
+      const message = `@entity on ${type.name}: expected ttl_seconds from 1 to ${MAX_TTL_SECONDS}, got ${String(seconds)}`;
+      this.#error(node, message, 'Leave it out, and each event asks anew.');
+    }
+    const ttlMs = Number(seconds) * 1_000;
     const text = values['lookup'];
-    if (typeof text !== 'string') return { backend, lookup: undefined };
+    if (typeof text !== 'string') return { backend, lookup: undefined, ttlMs };
     const read = readLookup(text);
     const types = new Map(
       key.flatMap(({ name, fields }) =>
@@ -185,7 +194,7 @@ class EntityReader {
       this.#error(node, message, hint);
       return undefined;
     }
-    return { backend, lookup: { ...read, variables: types } };
+    return { backend, lookup: { ...read, variables: types }, ttlMs };
   }
 
   #checkFetched(type: GraphQLNamedType, field: Field, entity: Entity | undefined): void {

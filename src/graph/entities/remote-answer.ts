@@ -82,6 +82,11 @@ class Fault {
   }
 }
 
+/** Whether an error stands for a value, or in it. */
+export function holdsFault(value: unknown): boolean {
+  return faultWithin(value) !== undefined;
+}
+
 /** The message of the error that a value stands for; undefined: it is no error. */
 export function faultIn(value: unknown): string | undefined {
   return value instanceof Fault ? value.message : undefined;
@@ -163,7 +168,7 @@ function shown(
   return value;
 }
 
-/** An error that was placed in a scalar, which may be JSON. */
+/** An error that was placed in a value. */
 function faultWithin(value: unknown): Fault | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Fault) return value;

@@ -71,6 +71,14 @@ describe('sluice check, of entities,', () => {
       "@key: Product.upc is fetched by the key, so it can't be part of it",
       CODE,
     ],
+    'a ttl_seconds of nonsense': [
+      order(
+        'product: Product',
+        'type Product @key(fields: "upc") ›@entity(backend: "shop", ttl_seconds: -1) { upc: ID, n: Int @fetched }',
+      ),
+      '@entity on Product: expected ttl_seconds from 1 to 86400, got -1 → Leave it out',
+      CODE,
+    ],
     'an unknown back end': [
       order(
         'product: Product',
