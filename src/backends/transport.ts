@@ -174,8 +174,8 @@ async function reasonIn(
   }
   const text = await body.text();
   try {
-    const { errors } = JSON.parse(text) as { errors?: readonly { message?: unknown }[] };
-    const message = errors?.[0]?.message;
+    const refused = JSON.parse(text) as { errors?: readonly { message?: unknown }[] };
+    const message = refused.errors?.[0]?.message;
     return typeof message === 'string' ? shortened(message, 500) : undefined;
   } catch {
     return undefined;

@@ -148,9 +148,12 @@ export class EntityRequest {
   }
 }
 
+function isGeneral(error: unknown): boolean {
+  return !isRecord(error) || !Array.isArray(error['path']);
+}
+
 /** The first error without a path takes the place of all nulls: further ones find none. */
 function onceGeneral(errors: readonly unknown[]): unknown[] {
-  const isGeneral = (error: unknown): boolean => !isRecord(error) || !Array.isArray(error['path']);
   const first = errors.find(isGeneral);
   return errors.filter((error) => error === first || !isGeneral(error));
 }

@@ -41,7 +41,8 @@ async function shopGateway(t: TestContext, forward = '') {
   /** @returns the name that an order shows */
   const nameOf = async (upc: string): Promise<unknown> => {
     await gateway.publish('orders', { upc });
-    return (results.at(-1)?.data?.['order'] as { product: { name: unknown } }).product.name;
+    const { order } = results.at(-1)?.data as { order: { product: { name: unknown } } };
+    return order.product.name;
   };
   return { gateway, subgraph, nameOf };
 }
