@@ -41,7 +41,9 @@ async function shopGateway(t: TestContext, forward = '') {
   /** @returns the name that an order shows */
   const nameOf = async (upc: string): Promise<unknown> => {
     await gateway.publish('orders', { upc });
-    const { order } = results.at(-1)?.data as { order: { product: { name: unknown } } };
+    const data = results.at(-1)?.data;
+    assert.ok(data);
+    const { order } = data as { order: { product: { name: unknown } } };
     return order.product.name;
   };
   return { gateway, subgraph, nameOf };
