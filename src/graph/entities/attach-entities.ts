@@ -177,7 +177,7 @@ function load(
   const entity = entities.types.get(info.parentType.name);
   if (entity === undefined) throw new TypeError(`expected an entity, got ${info.parentType.name}`);
   const { key, values } = keyOf(entity, from, source);
-  const field = remote.of(from.backend, info);
+  const field = remote.of(from.backend, info, info.variableValues);
   const loads = executionLoadsOf(context);
   // That part of the viewer counts as read before the execution waits, so that viewers who differ in it are executed
   // beside each other.
@@ -186,7 +186,7 @@ function load(
   const isStrict = isNonNullType(info.returnType);
   const place = [loads.id, ...responsePathAsArray(info.path.prev)].join('.');
   const used = forwarded.length > 0 ? loads.own : loads.shared;
-  // The object of a subscription field is the event itself.
+  // The object of a subscription field is the event itself; that of a query is asked for anew, too.
   const isNew = info.path.prev?.prev === undefined;
   return used.load({ entity, source: from, key, values, field, variables, isStrict }, place, isNew);
 }

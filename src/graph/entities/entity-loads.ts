@@ -14,6 +14,9 @@ const schedule = setImmediate;
 /** Most fields of entities asked for in one request. */
 const MAX_ASKS = 2_000;
 
+/** How often a refused request is halved: a back end that refuses everything is asked 63 times at most. */
+const MAX_HALVINGS = 5;
+
 /** Most requests of one event that are noted, and most entities of each that have failed. */
 const MAX_NOTED = 20;
 const MAX_FAILED = 5;
@@ -82,6 +85,7 @@ class Load implements Asker {
   }
 
   fail(reason: unknown): void {
+    if (this.outcome !== undefined || this.lostAt !== undefined) return;
     this.outcome = { reason };
     this.places.clear();
     this.#reject(reason);
@@ -127,22 +131,26 @@ export class EntityBatches {
 /**
  * Never rejects. If the back end refuses the whole request, it is sent in two halves: a selection of one client that the
  * back end does not take must not fail what others ask for.
+ *
+ * @param depth how often it has been halved
  */
-async function send(backend: Backend, loads: readonly Load[]): Promise<void> {
+async function send(backend: Backend, loads: readonly Load[], depth = 0): Promise<void> {
   const begun = performance.now();
-  const request = new EntityRequest(loads);
-  const { query, variables } = request;
+  let request: EntityRequest | undefined;
   let reason: unknown;
   try {
+    request = new EntityRequest(loads);
+    const { query, variables } = request;
     const options = { keys: 'KEEP', idempotent: true } as const;
     reason = request.settle(await backend.post<unknown>('', { query, variables }, options));
   } catch (thrown) {
     reason = thrown;
   }
   if (reason !== undefined) {
-    const halves = isOfDocument(reason) ? request.halves() : [];
+    const isHalved = depth < MAX_HALVINGS && isOfDocument(reason);
+    const halves = isHalved ? (request?.halves() ?? []) : [];
     if (halves.length > 0) {
-      await Promise.all(halves.map((half) => send(backend, half as readonly Load[])));
+      await Promise.all(halves.map((half) => send(backend, half as readonly Load[], depth + 1)));
       return;
     }
     for (const load of loads) load.fail(reason);

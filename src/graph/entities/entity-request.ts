@@ -72,7 +72,7 @@ interface Group {
  *     query LiveEntities($v0: [_Any!]!, $v1: Int) {
  *       e0: _entities(representations: $v0) {
  *         __typename
- *         ... on Product { _key_upc: upc f0: name f1: reviews(first: $v1) { body } }
+ *         ... on Product { _key_Product_upc: upc f0: name f1: reviews(first: $v1) { body } }
  *       }
  *     }
  *
@@ -160,8 +160,8 @@ function onceGeneral(errors: readonly unknown[]): unknown[] {
 
 /** @returns 3 for `e3`; undefined: it is no such key */
 function indexIn(letter: 'e' | 'f', key: unknown): number | undefined {
-  const [, digits] = (typeof key === 'string' && /^([ef])(\d{1,6})$/.exec(key)?.slice(1)) || [];
-  return digits !== undefined && String(key).startsWith(letter) ? Number(digits) : undefined;
+  const digits = typeof key === 'string' && key.startsWith(letter) ? key.slice(1) : '';
+  return /^\d{1,6}$/.test(digits) ? Number(digits) : undefined;
 }
 
 function placeIn(
@@ -267,9 +267,8 @@ function groupsOf(askers: readonly Asker[]): Group[] {
     else same.push(asker);
   }
   const groups = new Map<string, Group>();
-  for (const [identity, member] of [...asked].flatMap(([name, one]) =>
-    apart(one).map((part) => [name, part] as const),
-  )) {
+  const parts = [...asked].flatMap(([identity, whole]) => apart(whole).map((part) => ({ identity, part })));
+  for (const { identity, part: member } of parts) {
     const { ask, fields } = member;
     const first = [...fields.values()].flatMap(([asker]) => asker?.ask ?? []);
     const kind = JSON.stringify([ask.entity.type.name, printFieldSet(ask.key), [...fields.keys()]]);

@@ -50,6 +50,9 @@ export interface RemoteField {
   readonly identity: string;
 }
 
+/** Whether a client's variable has a value. */
+type IsGiven = (name: string) => boolean;
+
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'parentType' | 'schema'>;
 
 /**
@@ -64,35 +67,43 @@ export class RemoteFields {
   readonly #entities: Entities;
   readonly #code: FieldCode;
   /** By the first node of a field; the others depend on the client's conditions, and on the type. */
-  readonly #known = new WeakMap<FieldNode, { readonly info: Info; readonly field: RemoteField }[]>();
+  readonly #known = new WeakMap<FieldNode, KnownField[]>();
 
   constructor(entities: Entities, code: FieldCode) {
     this.#entities = entities;
     this.#code = code;
   }
 
-  /** @param backend that the entity with the field comes from */
-  of(backend: string, info: Info): RemoteField {
+  /**
+   * @param backend that the entity with the field comes from
+   * @param variables coerced; those that are left out take the defaults of arguments
+   */
+  of(backend: string, info: Info, variables: Readonly<Record<string, unknown>>): RemoteField {
     const [first] = info.fieldNodes;
     if (first === undefined) throw new TypeError('expected a field of a document, got none');
     const known = this.#known.get(first) ?? [];
     this.#known.set(first, known);
-    const same = known.find((one) => isSamePlace(one.info, info));
+    const same = known.find((one) => isSamePlace(one.info, info) && isForVariables(one, variables));
     if (same !== undefined) return same.field;
-    const field = this.#make(backend, first, info);
+    const given = new Map<string, boolean>();
+    const isGiven = (name: string): boolean => {
+      given.set(name, variables[name] !== undefined);
+      return variables[name] !== undefined;
+    };
+    const field = this.#make(backend, first, info, isGiven);
     const { fieldNodes, fragments, parentType, schema } = info;
     if (known.length >= MAX_PLACES) known.shift();
-    known.push({ info: { fieldNodes, fragments, parentType, schema }, field });
+    known.push({ info: { fieldNodes, fragments, parentType, schema }, field, given });
     return field;
   }
 
-  #make(backend: string, first: FieldNode, info: Info): RemoteField {
+  #make(backend: string, first: FieldNode, info: Info, isGiven: IsGiven): RemoteField {
     const { parentType, fieldNodes, schema } = info;
     const type = getNamedType(parentType.getFields()[first.name.value]?.type);
     const selections = fieldNodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
     const { name } = first;
-    const args = withDefaults(parentType.getFields()[name.value], first);
-    const writer = new SelectionWriter(backend, schema, info.fragments, this.#entities, this.#code);
+    const args = withDefaults(parentType.getFields()[name.value], first, isGiven);
+    const writer = new SelectionWriter(backend, schema, info.fragments, this.#entities, this.#code, isGiven);
     const node: FieldNode = {
       kind: Kind.FIELD,
       name,
@@ -104,6 +115,18 @@ export class RemoteFields {
     const isLong = text.length > LONGEST_IDENTITY;
     return { parts, identity: isLong ? createHash('sha256').update(text).digest('base64') : text };
   }
+}
+
+interface KnownField {
+  readonly info: Info;
+  readonly field: RemoteField;
+  /** Variables that decide what is written, and whether they had a value. */
+  readonly given: ReadonlyMap<string, boolean>;
+}
+
+function isForVariables({ given }: KnownField, variables: Readonly<Record<string, unknown>>): boolean {
+  for (const [name, isGiven] of given) if ((variables[name] !== undefined) !== isGiven) return false;
+  return true;
 }
 
 /** The text of a field; at odd indexes stand the names of its variables. */
@@ -138,6 +161,7 @@ class SelectionWriter {
   readonly #fragments: GraphQLResolveInfo['fragments'];
   readonly #entities: Entities;
   readonly #code: FieldCode;
+  readonly #isGiven: IsGiven;
 
   constructor(
     backend: string,
@@ -145,7 +169,9 @@ class SelectionWriter {
     fragments: GraphQLResolveInfo['fragments'],
     entities: Entities,
     code: FieldCode,
+    isGiven: IsGiven,
   ) {
+    this.#isGiven = isGiven;
     this.#backend = backend;
     this.#schema = schema;
     this.#fragments = fragments;
@@ -227,7 +253,7 @@ class SelectionWriter {
       kind: Kind.FIELD,
       name: node.name,
       ...(key !== name && { alias: { kind: Kind.NAME, value: key } }),
-      arguments: withDefaults(type.getFields()[name], node),
+      arguments: withDefaults(type.getFields()[name], node, this.#isGiven),
       directives: conditionsOf(node.directives),
       ...(isCompositeType(below) && {
         selectionSet: this.selectionSet(node.selectionSet?.selections ?? [], below),
@@ -271,8 +297,10 @@ export function isAsked(
 /** A back end may have another default than this schema, which is what clients read. */
 function withDefaults(
   field: GraphQLField<unknown, unknown> | undefined,
-  { arguments: given = [] }: FieldNode,
+  { arguments: written = [] }: FieldNode,
+  isGiven: IsGiven,
 ): ArgumentNode[] {
+  const given = written.filter(({ value }) => value.kind !== Kind.VARIABLE || isGiven(value.name.value));
   const left = field?.args.filter(({ name }) => !given.some((one) => one.name.value === name)) ?? [];
   const defaults = left.flatMap(({ name, astNode }): ArgumentNode[] =>
     astNode?.defaultValue === undefined

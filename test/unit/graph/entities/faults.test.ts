@@ -13,9 +13,13 @@ interface Given {
   readonly order?: string;
   readonly resolvers?: string;
   readonly backends: Readonly<Record<string, FakeBackend>>;
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
-async function gatewayWith(t: TestContext, { types, order, resolvers = '{}', backends }: Given) {
+async function gatewayWith(
+  t: TestContext,
+  { types, order, resolvers = '{}', backends, settings = {} }: Given,
+) {
   const names = Object.keys(backends).map((name) => `${name}: { url: 'http://${name}.invalid' }`);
   const folder = await graphFolder(t, {
     'schema.graphql': `
@@ -26,7 +30,7 @@ async function gatewayWith(t: TestContext, { types, order, resolvers = '{}', bac
       import { defineGraph } from 'sluice';
       export default defineGraph({ backends: { ${names.join()} }, resolvers: ${resolvers} });`,
   });
-  const gateway = await testGateway(folder, { backends });
+  const gateway = await testGateway(folder, { backends, settings });
   t.after(() => gateway.close());
   return gateway;
 }
@@ -119,6 +123,23 @@ describe('a selection that the back end refuses', () => {
     );
     assert.deepEqual(result?.data, { products: [{ name: 'Lamp 1' }, { name: null }, { name: 'Lamp 2' }] });
     assert.deepEqual(result?.errors, ['order.products.1.name: no such product']);
+  });
+});
+
+describe('a back end that refuses everything', () => {
+  it('is asked a bounded number of times for an event', async (t) => {
+    let requests = 0;
+    const refuses: FakeBackend = () => {
+      requests += 1;
+      return { errors: [{ message: 'no' }] };
+    };
+    const types = `${PRODUCT} { upc: ID!, says(n: Int): String @fetched }`;
+    const many = Array.from({ length: 300 }, (_, n) => `a${n}: says(n: ${n})`).join(' ');
+    const settings = { MAX_ALIASES: '1000', MAX_FIELDS: '1000', MAX_COST: '100000' };
+    const given = { types, backends: { shop: refuses }, settings };
+    const [result] = await resultsOf(t, given, ONE, `{ product { ${many} } }`);
+    assert.equal((result?.errors as unknown[] | undefined)?.length, 300);
+    assert.equal(requests, 63);
   });
 });
 
@@ -247,6 +268,12 @@ describe('what a back end is asked for', () => {
     const [result] = await resultsOf(t, given, { product: { upc: 7 } }, '{ product { reviews } }');
     assert.deepEqual(result?.data, { product: { reviews: [0, 1, 2] } });
     assert.deepEqual(subgraph.requests[0]?.variables['v0'], [{ __typename: 'Product', upc: '7' }]);
+    const gateway = await gatewayWith(t, given);
+    const query = 'subscription ($n: Int) { order { product { reviews(first: $n) } } }';
+    const [without, two] = [gateway.subscribe(query), gateway.subscribe(query, { n: 2 })];
+    await gateway.publish('orders', { product: { upc: '7' } });
+    assert.deepEqual(without.results[0]?.data, { order: { product: { reviews: [0, 1, 2] } } });
+    assert.deepEqual(two.results[0]?.data, { order: { product: { reviews: [0, 1] } } });
   });
 
   it('has no interface that only this schema knows, and keys that agree for all members of a union', async (t) => {
