@@ -15,6 +15,7 @@ export class Contexts implements ContextSources {
   readonly backends: BackendBinder;
   readonly now: () => number;
   readonly hasAuth: boolean;
+  /** Collects what executions fetch; undefined if the graph fetches no fields of entities. */
   readonly entities: EntityBatches | undefined;
 
   /**
@@ -123,7 +124,7 @@ export class EventScope implements SharedContext {
     return this.#entityLoads;
   }
 
-  /** What has been fetched for entities so far. */
+  /** The requests for fields of entities so far. */
   get fetches(): readonly TracedFetch[] {
     return this.#entityLoads?.fetches ?? NO_FETCHES;
   }

@@ -1,11 +1,6 @@
 import type { Backend } from '../graph/api/backend.ts';
 import type { GraphContext, Loaders } from '../graph/api/context.ts';
-import {
-  ExecutionLoads,
-  setExecutionLoads,
-  type EntityBatches,
-  type EntityLoads,
-} from '../graph/entities/entity-loads.ts';
+import { ExecutionLoads, setExecutionLoads, type EntityLoads } from '../graph/entities/entity-loads.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import { RecordedViewer, setRecordedViewer } from '../lazy/recorded-viewer.ts';
 import { recording, type Recordable } from '../lazy/recorder.ts';
@@ -28,8 +23,6 @@ export interface ContextSources {
   readonly backends: BackendBinder;
   /** Whether fields of the graph are guarded by `@auth`, whose checks ask for the viewer. */
   readonly hasAuth: boolean;
-  /** Where executions fetch fields of entities together; undefined if the graph has no such fields. */
-  readonly entities: EntityBatches | undefined;
 }
 
 /** The part of an execution's context that comes from its event. */
@@ -38,6 +31,7 @@ interface EventContext {
   /** Read-only, like the values that loaders return: executions for other viewers get the same values. */
   readonly sharedLoaders: GraphContext['loaders'];
   readonly sharedPrimers: GraphContext['primers'];
+  /** Undefined if the graph fetches no fields of entities. */
   readonly entityLoads: EntityLoads | undefined;
 }
 
@@ -58,7 +52,7 @@ export class Execution {
    * @throws the error of the graph's own `context`, if that throws
    */
   constructor(
-    { code, backends, hasAuth, entities }: ContextSources,
+    { code, backends, hasAuth }: ContextSources,
     scope: EventContext,
     viewer: Json,
     reads: ReadSet,
@@ -74,10 +68,8 @@ export class Execution {
       now: scope.now,
       signal: this.#signal(),
     });
-    if (entities !== undefined) {
-      const { entityLoads: shared } = scope;
-      if (shared !== undefined) setExecutionLoads(base, new ExecutionLoads(shared, entities, base));
-    }
+    const { entityLoads } = scope;
+    if (entityLoads !== undefined) setExecutionLoads(base, new ExecutionLoads(entityLoads, base));
     if (hasAuth) setRecordedViewer(base, new RecordedViewer(viewer, reads));
     this.context = code.context === undefined ? base : extended(base, code.context(base));
     if (span !== undefined) setSpanOf(this.context, span);

@@ -109,7 +109,7 @@ export type HubStep =
   | ({
       readonly step: 'executed';
       readonly errors: readonly TracedError[] | undefined;
-      /** What has been fetched for the event so far, by all its executions. */
+      /** The requests for fields of entities so far, of all executions of the event. */
       readonly fetches: readonly TracedFetch[];
     } & GroupStep)
   /** These subscribers, except any that have left, get one result: of an execution, or kept from an earlier one. */

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { hasResolver, type GraphDefinition } from '../../graph/api/define-graph.ts';
 import { directivesOf } from '../../graph/entities/entities.ts';
-import { leavesOf, readFieldSet } from '../../graph/entities/field-set.ts';
+import { leavesOf, putAt, readFieldSet } from '../../graph/entities/field-set.ts';
 import { eventTypeOf, fieldsOf, isList } from '../../graph/event-type.ts';
 import type { Binding, Graph } from '../../graph/graph.ts';
 
@@ -97,11 +97,8 @@ function addReferences(object: Record<string, unknown>, type: GraphQLObjectType)
     const [node] = directivesOf(field, 'reference');
     const fields = node?.arguments?.[0]?.value;
     if (fields?.kind !== Kind.STRING) continue;
-    for (const path of leavesOf(readFieldSet(fields.value))) {
-      let holder = object;
-      for (const name of path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, unknown>;
-      holder[path.at(-1) ?? ''] ??= isList(field.type) ? ['7'] : '7';
-    }
+    for (const path of leavesOf(readFieldSet(fields.value)))
+      putAt(object, path, isList(field.type) ? ['7'] : '7');
   }
 }
 

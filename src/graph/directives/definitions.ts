@@ -192,7 +192,7 @@ const QUERY_SDL = /* GraphQL */ `
   }
 `;
 
-/** What a router asks a subgraph for, as Apollo Federation has it. */
+/** The fields that a router asks of a subgraph, as Apollo Federation has them. */
 function federationSdl(query: string, resolvable: ReadonlySet<string>): string {
   const entities = `
     union _Entity = ${[...resolvable].join(' | ')}

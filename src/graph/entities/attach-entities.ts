@@ -31,7 +31,7 @@ import { resumed } from '../loader/attach-resolvers.ts';
 import type { Entities, Entity, EntitySource, Reference } from './entities.ts';
 import { executionLoadsOf } from './entity-loads.ts';
 import type { VariableValue } from './entity-request.ts';
-import { leavesOf, pickFields, type FieldSet } from './field-set.ts';
+import { leavesOf, pickFields, putAt, type FieldSet } from './field-set.ts';
 import { backendOf, keyOfKeyField, Later, plainSource, remoteKey, shownValue } from './remote-answer.ts';
 import { RemoteFields, type FieldCode, type RemoteField } from './remote-field.ts';
 
@@ -237,11 +237,7 @@ function referring(
 
 function objectOf(leaves: readonly (readonly string[])[], values: readonly unknown[]): object {
   const object: Record<string, unknown> = {};
-  for (const [index, path] of leaves.entries()) {
-    let holder = object;
-    for (const name of path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, unknown>;
-    holder[path.at(-1) ?? ''] = values[index];
-  }
+  for (const [index, path] of leaves.entries()) putAt(object, path, values[index]);
   return object;
 }
 

@@ -93,8 +93,8 @@ class Load implements Asker {
 }
 
 /**
- * What is asked for in one turn of the event loop, by back end: it leaves together at the turn's end, in one request for
- * each back end, however many executions and events ask.
+ * Collects the fields that are asked for in one turn of the event loop, by back end. They leave together at the turn's end,
+ * in one request for each back end, however many executions and events ask.
  */
 export class EntityBatches {
   readonly kept: KeptEntities;
@@ -199,6 +199,11 @@ export class EntityLoads {
     this.#fetches = event === undefined ? [] : event.#fetches;
   }
 
+  /** For one execution of the event: what it fetches for its viewer alone. */
+  ofExecution(backends: BackendsByName): EntityLoads {
+    return new EntityLoads(this.#batches, backends, this);
+  }
+
   /** The requests of the event so far; of very many, the first. */
   get fetches(): readonly TracedFetch[] {
     return this.#fetches;
@@ -255,24 +260,22 @@ export class ExecutionLoads {
   readonly id = executions++;
   /** From back ends that answer alike for all viewers. */
   readonly shared: EntityLoads;
-  readonly #batches: EntityBatches;
   readonly #context: GraphContext;
   #own: EntityLoads | undefined;
 
   /** @param context the execution's, without what the graph adds to it */
-  constructor(shared: EntityLoads, batches: EntityBatches, context: GraphContext) {
+  constructor(shared: EntityLoads, context: GraphContext) {
     this.shared = shared;
-    this.#batches = batches;
     this.#context = context;
   }
 
   /** From back ends to which values of the viewer are forwarded. */
   get own(): EntityLoads {
-    this.#own ??= new EntityLoads(this.#batches, () => this.#context.backends, this.shared);
+    this.#own ??= this.shared.ofExecution(() => this.#context.backends);
     return this.#own;
   }
 
-  /** What is read of it counts as read by the execution. */
+  /** The viewer, recorded: each read of it counts as one of the execution. */
   get viewer(): Json {
     return this.#context.viewer as Json;
   }

@@ -55,6 +55,13 @@ export function leavesOf(fields: FieldSet): string[][] {
   );
 }
 
+/** Puts a value where a path leads, through objects that are made on the way. */
+export function putAt(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let holder = object;
+  for (const name of path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, unknown>;
+  holder[path.at(-1) ?? ''] ??= value;
+}
+
 /** As it stands in an SDL. */
 export function printFieldSet(fields: FieldSet): string {
   return fields

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 /** Characters of JSON kept by one pod for one graph; the values in memory take about twice as many bytes. */
 const MAX_CHARACTERS = 8_000_000;
 
-/** What has been fetched of entities with `ttl_seconds`, for later events. The least recently used is dropped first. */
+/** Keeps fetched fields of entities with `ttl_seconds` for later events. The least recently used is dropped first. */
 export class KeptEntities {
   readonly #kept: LRUCache<string, { readonly value: unknown }>;
 

@@ -17,8 +17,8 @@ import { isRecord } from '../../support/kind-of.ts';
 import type { FieldSet } from './field-set.ts';
 
 /**
- * What a back end has answered is JSON under the keys of the client's document, so that one object may hold a field several
- * times, with different arguments. Names that begin with an underscore are the gateway's own. They hold the name of the
+ * Answers of back ends are JSON under the keys of the client's document, so that one object may hold a field several times,
+ * with different arguments. Names that begin with an underscore are the gateway's own. They hold the name of the
  * type, since fields of one name may have different types in the members of a union.
  */
 const OWN_KEY = '_key_';

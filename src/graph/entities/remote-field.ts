@@ -187,7 +187,7 @@ class SelectionWriter {
     return selections.flatMap((selection) => this.#selection(selection, type));
   }
 
-  /** What the gateway itself needs of an object: the name of its type, and the key that it is fetched by elsewhere. */
+  /** The gateway itself needs the name of an object's type, and the key by which it is fetched elsewhere. */
   #own(type: GraphQLCompositeType): SelectionNode[] {
     if (isObjectType(type)) return this.#keys(type);
     const keyed = this.#schema.getPossibleTypes(type).map((member) => onType(member, this.#keys(member)));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { KeptEntities } from '../../../../src/graph/entities/kept-entities.ts';
 import type { FakeBackend } from '../../../../src/testing/fake-backends.ts';
 import { testGateway } from '../../../../src/testing/testing.ts';
 import { graphFolder } from '../../../helpers/graph-folder.ts';
@@ -140,6 +141,35 @@ describe('a back end that refuses everything', () => {
     const [result] = await resultsOf(t, given, ONE, `{ product { ${many} } }`);
     assert.equal((result?.errors as unknown[] | undefined)?.length, 300);
     assert.equal(requests, 63);
+  });
+});
+
+describe('what leaves and stays, at its bounds', () => {
+  it('is asked for in two requests, from 2,001 fields on', async (t) => {
+    const subgraph = shop('type Product { upc: ID! name: String }', {
+      name: ({ upc }: { upc: string }) => `Lamp ${upc}`,
+    });
+    const types = `${PRODUCT} { upc: ID!, name: String @fetched }`;
+    for (const [count, requests] of [
+      [2_000, 1],
+      [2_001, 2],
+    ] as const) {
+      subgraph.requests.length = 0;
+      const products = Array.from({ length: count }, (_, upc) => ({ upc }));
+      const given = { types, backends: { shop: subgraph.answer } };
+      const [result] = await resultsOf(t, given, { products }, '{ products { name } }');
+      assert.equal(result?.errors, undefined);
+      assert.equal(subgraph.requests.length, requests);
+    }
+  });
+
+  it('is kept up to a number of characters, the latest', () => {
+    const kept = new KeptEntities(() => 0);
+    for (let index = 0; index < 20; index += 1) kept.set(`k${index}`, 'x'.repeat(1_000_000), 1_000);
+    const held = Array.from({ length: 20 }, (_, index) => kept.get(`k${index}`) !== undefined);
+    assert.deepEqual(held, [...Array<boolean>(13).fill(false), ...Array<boolean>(7).fill(true)]);
+    kept.set('too large', 'x'.repeat(9_000_000), 1_000);
+    assert.equal(kept.get('too large'), undefined);
   });
 });
 

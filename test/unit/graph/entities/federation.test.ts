@@ -179,6 +179,18 @@ describe('references that a graph resolves', () => {
     );
   });
 
+  it('are refused beyond a thousand', async (t) => {
+    const folder = await graphFolder(t, { ...files, 'graph.ts': code });
+    const gateway = await testGateway(folder);
+    t.after(() => gateway.close());
+    const ask = async (count: number) => {
+      const all = Array.from({ length: count }, (_, id) => reference(String(id)));
+      return (await gateway.query(query, { all })).errors?.map(({ message }) => message);
+    };
+    assert.equal(await ask(1_000), undefined);
+    assert.deepEqual(await ask(1_001), ['expected at most 1000 representations, got 1001']);
+  });
+
   it('make the type one that routers may fetch here', async (t) => {
     const folder = await graphFolder(t, { ...files, 'graph.ts': code });
     const { subgraphSdl } = await loadGraph(folder);
