@@ -52,7 +52,13 @@ class Compiler {
     if (!isCompiledQuery(compiled)) {
       throw new NotCompilable(compiled.errors?.map(({ message }) => message).join('; '));
     }
-    return { execute: (rootValue, run) => compiled.query(rootValue, run, undefined), size: flat.size };
+    return {
+      execute: (rootValue, run) => {
+        copy.begin();
+        return compiled.query(rootValue, run, undefined);
+      },
+      size: flat.size,
+    };
   }
 }
 
@@ -134,7 +140,7 @@ export class AdaptiveJit {
     }
 
     state.countCompiledRun();
-    const run: CompiledRun = { context, variables, refusals: undefined };
+    const run: CompiledRun = { context, variables, failures: 0, refusals: undefined };
     try {
       const result = compiled.execute(rootValue, run);
       if (!(result instanceof Promise)) {

@@ -1,8 +1,12 @@
-import { execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { defaultFieldResolver, execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { beginErrors, bounded, boundedTypeResolver } from '../graph/error-budget.ts';
 import { isPromise } from './guard.ts';
 import type { Operation } from './operation.ts';
 import type { ResultErrors } from './result-errors.ts';
 import { MAX_ERRORS, type Variables } from './variables.ts';
+
+const fieldResolver = bounded(defaultFieldResolver);
+const typeResolver = boundedTypeResolver;
 
 /**
  * Executes an operation with graphql-js; its result is the reference for compiled code. For a subscription, it executes the
@@ -20,6 +24,7 @@ export function interpret(
 ): ExecutionResult | Promise<ExecutionResult> {
   const { document, name } = operation;
   try {
+    beginErrors(contextValue);
     const operationName = name ?? null;
     const options = { maxCoercionErrors: MAX_ERRORS };
     const result = execute({
@@ -30,6 +35,8 @@ export function interpret(
       contextValue,
       variableValues,
       options,
+      fieldResolver,
+      typeResolver,
     });
     if (!isPromise(result)) return errors.presented(operation, result, contextValue);
     return result.then(

@@ -30,6 +30,7 @@ import {
 import { isGuarded } from '../graph/auth/attach-auth.ts';
 import { AccessError } from '../graph/auth/refusal.ts';
 import { eventItself } from '../graph/directives/event-field.ts';
+import { ENDED, MAX_ERRORS } from '../graph/error-budget.ts';
 import { guard, isPromise } from './guard.ts';
 import type { Variables } from './variables.ts';
 
@@ -37,9 +38,13 @@ import type { Variables } from './variables.ts';
 export interface CompiledRun {
   readonly context: unknown;
   readonly variables: Variables;
+  /** Number of resolvers that have thrown. The result is not used then. */
+  failures: number;
   /** Errors of fields that the viewer may not use, as graphql-js reports them. */
   refusals: GraphQLError[] | undefined;
 }
+
+const MAX_FAILURES = 100;
 
 type Resolve = NonNullable<GraphQLField<unknown, CompiledRun>['resolve']>;
 type Path = GraphQLResolveInfo['path'];
@@ -55,9 +60,12 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
  */
 export class JitSchema {
   readonly schema: GraphQLSchema;
-  /** Custom scalars and enums by name; see `serializer`. */
+  /** Scalars and enums by name; see `serializer`. */
   readonly serializers: Record<string, (value: unknown) => unknown> = Object.create(null);
   readonly #copies = new Map<GraphQLNamedType, GraphQLObjectType | GraphQLInterfaceType | GraphQLUnionType>();
+
+  /** Values that could not be serialized since the last execution began. */
+  #failures = 0;
 
   constructor(original: GraphQLSchema) {
     const roots = new Set<GraphQLNamedType | null | undefined>([
@@ -69,8 +77,9 @@ export class JitSchema {
       if (isObjectType(type)) this.#copies.set(type, this.#object(type, roots.has(type)));
       else if (isInterfaceType(type)) this.#copies.set(type, this.#interface(type));
       else if (isUnionType(type)) this.#copies.set(type, this.#union(type));
-      else if (isLeafType(type) && !isSpecifiedScalarType(type)) {
-        this.serializers[type.name] = serializer(type);
+      else if (isLeafType(type)) {
+        const serialize = isSpecifiedScalarType(type) ? type.serialize.bind(type) : serializer(type);
+        this.serializers[type.name] = this.#counted(serialize);
       }
     }
     this.schema = new GraphQLSchema({
@@ -80,6 +89,28 @@ export class JitSchema {
       directives: [],
       assumeValid: true,
     });
+  }
+
+  /** To be called when an execution begins. */
+  begin(): void {
+    this.#failures = 0;
+  }
+
+  /**
+   * A result with an error is not used, so errors past the first hundred are one and the same. Each takes 15 µs otherwise,
+   * and an event may hold hundreds of thousands. An execution that has waited meanwhile may get that error for a value
+   * that fits: graphql-js then executes it again.
+   */
+  #counted(serialize: (value: unknown) => unknown): (value: unknown) => unknown {
+    return (value) => {
+      if (this.#failures >= MAX_FAILURES) throw ENDED;
+      try {
+        return serialize(value);
+      } catch (error) {
+        this.#failures += 1;
+        throw error;
+      }
+    };
   }
 
   #object(type: GraphQLObjectType, root: boolean): GraphQLObjectType {
@@ -143,7 +174,14 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
   const resolved: Resolve = (source, _, run, info) => {
     const [node] = info.fieldNodes;
     const args = hasArguments && node !== undefined ? getArgumentValues(field, node, run.variables) : {};
-    return guard(resolve(source, args, run.context, complete(info, run)), lists);
+    if (run.failures >= MAX_FAILURES) throw ENDED;
+    try {
+      return guard(resolve(source, args, run.context, complete(info, run)), lists);
+    } catch (error) {
+      // A refusal has a count of its own.
+      if (!(error instanceof AccessError)) run.failures += 1;
+      throw error;
+    }
   };
   return isGuarded(resolve) ? notingRefusals(resolved, isNullableType(field.type)) : resolved;
 }
@@ -154,11 +192,15 @@ function resolverOf(field: GraphQLField<unknown, unknown>, root: boolean): Resol
  */
 function notingRefusals(resolve: Resolve, nullable: boolean): Resolve {
   return (source, args, run, info) => {
+    const refusals = run.refusals ?? [];
     try {
+      if (refusals.length >= MAX_ERRORS) throw ENDED;
       return resolve(source, args, run, info);
     } catch (error) {
-      if (!(error instanceof AccessError)) throw error;
-      (run.refusals ??= []).push(locatedError(error, info.fieldNodes, responsePathAsArray(info.path)));
+      if (error !== ENDED && !(error instanceof AccessError)) throw error;
+      // ENDED has a path, and stays as it is.
+      refusals.push(locatedError(error, info.fieldNodes, responsePathAsArray(info.path)));
+      run.refusals = refusals;
       if (nullable) return null;
       throw error;
     }

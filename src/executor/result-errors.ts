@@ -1,6 +1,7 @@
 import { GraphQLError, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { messageOf } from '../errors.ts';
 import type { GraphContext } from '../graph/api/context.ts';
+import { ENDED, MAX_ERRORS } from '../graph/error-budget.ts';
 import type { Log } from '../log.ts';
 import { loggedIdsOf } from '../tracing/traced-contexts.ts';
 import type { LoggedIds } from '../tracing/traceparent.ts';
@@ -86,9 +87,6 @@ export const UNSERIALISABLE: ExecutionResult = {
 
 const INTERNAL_MESSAGE = 'Internal server error';
 
-/** Most errors of a result: a list may have any number of items, and an error takes more bytes than an item's null. */
-const MAX_ERRORS = 1_000;
-
 export interface ResultErrorsOptions {
   readonly schema: GraphQLSchema;
   /** Whether clients get a neutral message in place of a fault's own. */
@@ -145,6 +143,7 @@ export class ResultErrors {
     const tallies = new Map<string, Tally>();
     // A hostile graph may throw anything, and graphql-js reports it unchanged.
     for (const error of errors as readonly unknown[]) {
+      if (error === ENDED) continue;
       const judgement = judge(error);
       const path = pathOf(error);
       const isFault = 'fault' in judgement;
@@ -159,7 +158,7 @@ export class ResultErrors {
       }
       if (shown.length < MAX_ERRORS) shown.push(isFault ? this.#shown(error, path) : (error as GraphQLError));
     }
-    if (errors.length > MAX_ERRORS) shown.push(leftOut(errors.length - MAX_ERRORS));
+    if (errors.length > shown.length) shown.push(LEFT_OUT);
     if (!isAborted(context)) this.#report(operation, tallies.values(), loggedIdsOf(context));
     return { ...result, errors: shown };
   }
@@ -220,11 +219,10 @@ function withHint(error: unknown): string {
   return hint === undefined ? messageOf(error) : `${messageOf(error)}. ${hint}`;
 }
 
-function leftOut(count: number): GraphQLError {
-  return new GraphQLError(`${count} more errors are left out: a result has at most ${MAX_ERRORS}.`, {
-    extensions: { code: 'ERRORS_LEFT_OUT', leftOut: count },
-  });
-}
+const LEFT_OUT = new GraphQLError(
+  `A result has at most ${MAX_ERRORS} errors: what comes after them has not been executed.`,
+  { extensions: { code: 'ERRORS_LEFT_OUT' } },
+);
 
 /** Undefined if `path` is not the path of a result: a graph's own error may have a property of this name. */
 function pathOf(error: unknown): Path {

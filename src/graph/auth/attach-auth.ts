@@ -6,6 +6,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { recordedViewerOf } from '../../lazy/recorded-viewer.ts';
+import { bounded, countError } from '../error-budget.ts';
 import { plainSource } from '../entities/remote-answer.ts';
 import { allPass } from './evidence.ts';
 import type { Guards } from './guards.ts';
@@ -32,7 +33,7 @@ export function attachAuth(schema: GraphQLSchema, guards: Guards): void {
       const rules = guards.rulesOf(type, field);
       if (rules.length === 0) continue;
       const coordinate = `${type.name}.${field.name}`;
-      field.resolve = guarded(field.resolve ?? defaultFieldResolver, rules, coordinate);
+      field.resolve = guarded(field.resolve ?? bounded(defaultFieldResolver), rules, coordinate);
     }
   }
 }
@@ -41,7 +42,10 @@ function guarded(resolve: Resolver, rules: readonly Rule[], coordinate: string):
   const checked: Resolver = (source, args, context, info) => {
     const viewer = recordedViewerOf(context);
     const value = plainSource(source, info.parentType);
-    if (!allPass(rules, { viewer, args, source: { value } })) throw refusal(coordinate, viewer);
+    if (!allPass(rules, { viewer, args, source: { value } })) {
+      countError(context);
+      throw refusal(coordinate, viewer);
+    }
     return resolve(source, args, context, info);
   };
   guardedResolvers.add(checked);

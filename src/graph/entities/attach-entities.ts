@@ -26,6 +26,7 @@ import { isRecord } from '../../support/kind-of.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Guards } from '../auth/guards.ts';
 import { needsObject } from '../auth/rule.ts';
+import { bounded } from '../error-budget.ts';
 import { isList } from '../event-type.ts';
 import { resumed } from '../loader/attach-resolvers.ts';
 import type { Entities, Entity, EntitySource, Reference } from './entities.ts';
@@ -76,7 +77,7 @@ export function attachEntities(
     for (const field of Object.values(type.getFields())) {
       const resolve = field.resolve ?? defaultFieldResolver;
       if (code.isLocal(type.name, field.name)) field.resolve = ofPlainSource(resolve);
-      else if (fetched?.has(field.name) !== true) field.resolve = answered(resolve);
+      else if (fetched?.has(field.name) !== true) field.resolve = bounded(answered(resolve));
     }
   }
 }

@@ -19,6 +19,7 @@ import {
   type GraphQLTypeResolver,
 } from 'graphql';
 import { Resumed, Resumption } from '../../support/resumption.ts';
+import { bounded } from '../error-budget.ts';
 import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/resolvers.ts';
 
 /**
@@ -45,12 +46,13 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
   renewDefaults(schema);
 }
 
-/** Makes executions of queries and mutations go on in turns once a promise of the resolver has settled. */
+/** Counts a resolver's errors, and makes executions of queries and mutations go on in turns once its promise has settled. */
 export function resumed(
   resolve: GraphQLFieldResolver<unknown, unknown>,
 ): GraphQLFieldResolver<unknown, unknown> {
+  const counted = bounded(resolve);
   return (source, args, context, info) => {
-    const value = resolve(source, args, context, info);
+    const value = counted(source, args, context, info);
     if (!(value instanceof Promise)) return value;
     const resumption = Resumption.of(context);
     return resumption === undefined ? value : new Resumed(value, resumption);
