@@ -9,6 +9,7 @@ const LAYERS = [
   'lazy',
   'tracing',
   'events',
+  'formats',
   'graph',
   'ingest',
   'bus',
@@ -103,12 +104,12 @@ module.exports = {
       name: 'no-dev-dependency-in-src',
       severity: 'error',
       comment:
-        'Production images hold production dependencies only. Babel is loaded on demand, where it is installed; so is OpenTelemetry.',
+        'Production images hold production dependencies only. Babel is loaded on demand, where it is installed; so are OpenTelemetry and protobufjs.',
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],
-        pathNot: '@babel/core|@opentelemetry/',
+        pathNot: '@babel/core|@opentelemetry/|protobufjs',
       },
     },
     {

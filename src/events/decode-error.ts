@@ -6,6 +6,12 @@ export type DecodeErrorReason =
   | 'invalid_utf8'
   | 'not_json'
   | 'not_an_object'
+  /** Bytes that do not follow the schema that they name, or no such schema is named. */
+  | 'malformed'
+  /** The registry has no schema of the record's id. */
+  | 'unknown_schema'
+  /** The schema can't be read, or is of another format than the topic's. */
+  | 'bad_schema'
   | 'too_deep'
   /** A key that could change an object's prototype: `__proto__`, or `constructor` holding `prototype`. */
   | 'forbidden_key'

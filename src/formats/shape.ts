@@ -1,0 +1,22 @@
+/** How a GraphQL scalar takes numbers. */
+export type LeafKind =
+  /** Int and Float: as numbers. */
+  | 'number'
+  /** ID and String: as text. */
+  | 'text'
+  /** Numbers of any size: as text with all their digits. */
+  | 'digits'
+  /** Others, and enums: as the format has them. */
+  | 'other';
+
+/**
+ * What the GraphQL schema says of the value at one place of an event. Formats with more kinds of numbers and maps than JSON
+ * are decoded to what the field's type takes, whatever the value is.
+ */
+export interface Shape {
+  /** Undefined: the value is an object. */
+  readonly leaf: LeafKind | undefined;
+  readonly isList: boolean;
+  /** @param name as events have it for the schema. @returns undefined if the schema does not have the field */
+  field(name: string): Shape | undefined;
+}
