@@ -17,7 +17,7 @@ FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /dependencies
 COPY package.json yarn.lock .yarnrc.yml ./
 COPY .yarn ./.yarn
-# What sends traces, and signs tokens for Amazon MSK, which the package leaves to its users.
+# What sends traces, signs tokens for Amazon MSK, and reads .proto files, which the package leaves to its users.
 COPY scripts/release/with-peers.mjs ./
 RUN node with-peers.mjs
 RUN node .yarn/releases/yarn-*.cjs workspaces focus --production

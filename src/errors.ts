@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'UNDECODABLE'
   | 'WORKER_FAILED'
   | 'KAFKA_FAILED'
+  | 'SCHEMA_UNAVAILABLE'
   | 'NOT_EXPLAINED';
 
 export class SluiceError extends Error {

@@ -169,6 +169,11 @@ export class Metrics extends BackendMetrics {
     "Messages without a value, Kafka's mark for a deleted key: they are no events, but noted for replays",
     ['topic'],
   );
+  readonly schemaRequests = this.counter(
+    'schema_requests_total',
+    'Requests to the schema registry for schemas, by outcome: found, not_found, failed',
+    ['outcome'],
+  );
   readonly staleEvents = this.counter(
     'stale_events_total',
     'Events skipped as older than EVENT_MAX_AGE_SECONDS',

@@ -101,6 +101,52 @@ function urlFaults({ pathname, search, username, password }: URL, config: Config
   return faults;
 }
 
+/** Settings that each tell the schema registry who asks: one of these at most. */
+const REGISTRY_LOGINS = [
+  'SCHEMA_REGISTRY_USERNAME',
+  'SCHEMA_REGISTRY_TOKEN_FILE',
+  'SCHEMA_REGISTRY_OAUTH_TOKEN_URL',
+] as const;
+
+/** Groups of settings of which exactly one is needed with another one, and none without it. */
+const REGISTRY_NEEDS = [
+  ['SCHEMA_REGISTRY_USERNAME', ['SCHEMA_REGISTRY_PASSWORD', 'SCHEMA_REGISTRY_PASSWORD_FILE']],
+  ['SCHEMA_REGISTRY_OAUTH_TOKEN_URL', ['SCHEMA_REGISTRY_OAUTH_CLIENT_ID']],
+  [
+    'SCHEMA_REGISTRY_OAUTH_TOKEN_URL',
+    ['SCHEMA_REGISTRY_OAUTH_CLIENT_SECRET', 'SCHEMA_REGISTRY_OAUTH_CLIENT_SECRET_FILE'],
+  ],
+  ['SCHEMA_REGISTRY_CERT', ['SCHEMA_REGISTRY_KEY']],
+] as const;
+
+/** Faults of the settings of the schema registry that are valid alone, but not together. No value is shown. */
+function registryContradictions(config: Config): string[] {
+  const has = (name: keyof Config): boolean => isGiven(config[name]);
+  const faults: string[] = [];
+  const logins = REGISTRY_LOGINS.filter(has);
+  if (logins.length > 1) {
+    faults.push(`  ${REGISTRY_LOGINS.join(', ')}: expected one of them, got ${logins.join(' and ')}`);
+  }
+  for (const [name, needed] of REGISTRY_NEEDS) {
+    const given = needed.filter(has);
+    if (has(name) && given.length !== 1) {
+      faults.push(`  ${needed.join(', ')}: expected one of them, as ${name} is set, got ${given.length}`);
+    } else if (!has(name) && given.length > 0) {
+      faults.push(`  ${name}: expected a value, as ${given.join(' and ')} is set, got nothing`);
+    }
+  }
+  if (has('SCHEMA_REGISTRY_OAUTH_SCOPE') && !has('SCHEMA_REGISTRY_OAUTH_TOKEN_URL')) {
+    faults.push(
+      '  SCHEMA_REGISTRY_OAUTH_TOKEN_URL: expected a value, as SCHEMA_REGISTRY_OAUTH_SCOPE is set, got nothing',
+    );
+  }
+  const others = [...logins, 'SCHEMA_REGISTRY_CA' as const, 'SCHEMA_REGISTRY_CERT' as const].filter(has);
+  if (config.SCHEMA_REGISTRY_URL.length === 0 && others.length > 0) {
+    faults.push(`  SCHEMA_REGISTRY_URL: expected a URL, as ${others.join(' and ')} is set, got nothing`);
+  }
+  return faults;
+}
+
 const KEYS = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY', 'AUTH_JWKS_URL'] as const;
 
 /** Settings that have an effect only with a key; without a key, every client may connect. */
@@ -164,6 +210,7 @@ export function contradictions(config: Config): string[] {
   const faults = [
     ...authContradictions(config),
     ...kafkaContradictions(config),
+    ...registryContradictions(config),
     ...redisContradictions(config),
   ];
   if (config.WORKERS !== 1 && config.KAFKA_BROKERS.length === 0 && !usesRedis(config)) {

@@ -1,6 +1,7 @@
 import { SERVER_SETTINGS, PROCESS_SETTINGS } from './settings/server.ts';
 import { AUTH_SETTINGS } from './settings/auth.ts';
 import { DOCUMENTS_SETTINGS } from './settings/documents.ts';
+import { SCHEMA_REGISTRY_SETTINGS } from './settings/schema-registry.ts';
 import { KAFKA_SETTINGS, KAFKA_ACCESS_SETTINGS, LOCAL_SETTINGS } from './settings/kafka.ts';
 import { REDIS_ACCESS_SETTINGS, REDIS_SETTINGS } from './settings/redis.ts';
 import {
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...AUTH_SETTINGS,
   ...KAFKA_SETTINGS,
   ...KAFKA_ACCESS_SETTINGS,
+  ...SCHEMA_REGISTRY_SETTINGS,
   ...REDIS_ACCESS_SETTINGS,
   ...REDIS_SETTINGS,
   ...LIMITS_SETTINGS,

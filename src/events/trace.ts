@@ -33,7 +33,8 @@ interface TracedFilter {
 }
 
 /** Why a record that is no dead letter is no event for any subscription either. */
-export type PassedOverReason = 'no_field' | 'tombstone' | 'too_old' | 'by_decode';
+export type PassedOverReason =
+  'no_field' | 'tombstone' | 'too_old' | 'by_decode' | 'by_envelope' | 'duplicate';
 
 /** A step in a process that consumes the event, or gets it by hand, without Kafka. */
 export type IngestStep =

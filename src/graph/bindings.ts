@@ -5,13 +5,20 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
 } from 'graphql';
+import { snakeCase } from '../events/snake-case.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
+import type { Naming } from '../formats/decoder.ts';
 import type { GraphDefinition } from './api/define-graph.ts';
 import type { Guards } from './auth/guards.ts';
 import type { Rule } from './auth/rule.ts';
 import { subscriptionAccess } from './auth/subscription.ts';
 import type { EventField } from './directives/event-field.ts';
-import { eventTypeOf, fieldOf } from './event-type.ts';
+import { holdsDigits } from './encoding/digits.ts';
+import { eventShape, messageShape } from './encoding/event-shape.ts';
+import { needsSchema } from './encoding/encoding.ts';
+import { fromFields } from './encoding/from-fields.ts';
+import type { LocalSchemas } from './encoding/local-schemas.ts';
+import { eventTypeOf, fieldOf, plainFields } from './event-type.ts';
 import { compileFilter } from './filter/filter.ts';
 import { written, type FilterTypes } from './filter/operands.ts';
 import type { Binding, Topic, Delivery } from './graph.ts';
@@ -75,24 +82,61 @@ function subscriptionRules(
   return [...new Set([...rules, ...guards.rulesOfReturned(field)])];
 }
 
+interface TopicParts {
+  readonly schema: GraphQLSchema;
+  readonly definition: GraphDefinition;
+  readonly schemas: LocalSchemas;
+}
+
 /** Each topic as ingest needs it, combined from all fields that are bound to the topic. */
-export function topicsOf(fields: readonly EventField[], definition: GraphDefinition): Map<string, Topic> {
+export function topicsOf(fields: readonly EventField[], parts: TopicParts): Map<string, Topic> {
+  const { definition } = parts;
   const topics = new Map<string, Topic>();
-  for (const { topic: name, key, keyStyle, keyFrom, history } of fields) {
+  for (const bound of fields) {
+    const { topic: name, key, keyStyle, keyFrom, history } = bound;
     const known = topics.get(name);
     const keys = new Set(known?.keys);
     if (key !== undefined) keys.add(key);
     const kafkaKey = keyFrom === 'KAFKA_KEY' ? key : known?.kafkaKey;
     topics.set(name, {
-      name,
-      keyStyle,
+      ...(known ?? { name, keyStyle, decode: definition.decode?.[name], ...encoded(bound, fields, parts) }),
       keys: [...keys],
       kafkaKey,
-      decode: definition.decode?.[name],
       history: largerHistory(known?.history, history),
     });
   }
   return topics;
+}
+
+/** How a topic's messages become events. All fields of the topic say the same of it. */
+function encoded(
+  { topic, encoding, keyStyle }: EventField,
+  fields: readonly EventField[],
+  { schema, definition, schemas }: TopicParts,
+): Pick<Topic, 'format' | 'decodeValue' | 'keyFormat' | 'decodeKey' | 'envelope' | 'from' | 'shape'> {
+  const { format, keyFormat, envelope } = encoding;
+  const types = fields
+    .filter((field) => field.topic === topic)
+    .map(({ field }) => eventTypeOf(schema, field, definition));
+  const holdsNumbers = types.some(
+    (type) =>
+      type !== undefined &&
+      plainFields(schema, type, definition).some(({ field }) => holdsDigits(getNamedType(field.type))),
+  );
+  // JSON has nothing else that depends on it.
+  const event = needsSchema(format) || holdsNumbers ? eventShape(schema, types) : undefined;
+  const from = fromFields(schema, types);
+  const shape = event && messageShape(event, envelope, from);
+  const naming: Naming = keyStyle === 'SNAKE' ? snakeCase : (name) => name;
+  return {
+    format,
+    decodeValue: schemas.get(encoding.schema)?.(shape, naming),
+    keyFormat,
+    decodeKey: schemas.get(encoding.keySchema)?.(undefined, naming),
+    envelope,
+    from,
+    shape,
+  };
 }
 
 function largerHistory(

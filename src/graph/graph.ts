@@ -2,8 +2,25 @@ import type { Comparisons } from '../events/compared.ts';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { Decode, Event, KeyStyle } from '../events/event.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
+import type { Decoder } from '../formats/decoder.ts';
+import type { Shape } from '../formats/shape.ts';
 import type { Json, ReadSet } from '../lazy/reads.ts';
 import type { Terms } from './terms.ts';
+
+export type FormatName = 'JSON' | 'AVRO' | 'PROTOBUF' | 'JSON_SCHEMA';
+
+/** `DEBEZIUM`: a change of a row. `CLOUDEVENTS`: an event with attributes, in headers or around its data. */
+export type EnvelopeName = 'NONE' | 'DEBEZIUM' | 'CLOUDEVENTS';
+
+export type MetadataName = 'TIMESTAMP' | 'OFFSET' | 'PARTITION' | 'TOPIC';
+
+/** Where in a message the value of a field is. */
+export type FieldSource =
+  | { readonly kind: 'header'; readonly name: string }
+  | { readonly kind: 'key' }
+  /** In the whole value, with its envelope: names separated by dots. */
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'metadata'; readonly name: MetadataName };
 
 /** One Kafka topic as ingest needs it, combined from all fields that are bound to the topic. */
 export interface Topic {
@@ -17,6 +34,19 @@ export interface Topic {
    */
   readonly kafkaKey: string | undefined;
   readonly decode: Decode | undefined;
+  /** How values are encoded, if the graph has no code that decodes them. Absent: JSON. */
+  readonly format?: FormatName;
+  /** Decodes values by a schema of the graph's folder. Absent: each message names its schema, which the registry has. */
+  readonly decodeValue?: Decoder | undefined;
+  /** How Kafka keys are encoded. Absent: as text. */
+  readonly keyFormat?: FormatName | undefined;
+  readonly decodeKey?: Decoder | undefined;
+  /** What messages have around their events. Absent: nothing. */
+  readonly envelope?: EnvelopeName;
+  /** Fields of events that come from elsewhere in the message, by name. Absent: none. */
+  readonly from?: ReadonlyMap<string, FieldSource>;
+  /** What the schema says of the events. Absent: nothing. */
+  readonly shape?: Shape | undefined;
   /** Undefined: the bus keeps nothing. */
   readonly history?: HistorySettings | undefined;
 }

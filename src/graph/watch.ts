@@ -7,7 +7,7 @@ import type { Clock } from '../support/clock.ts';
 const LOOK_MS = 500;
 
 /** Files of a graph. Other files, such as logs, may change all the time. */
-const FILES = /\.(graphql|json|[cm]?[jt]s)$/;
+const FILES = /\.(graphql|json|avsc|proto|[cm]?[jt]s)$/;
 
 /** Levels of folders that are read: links may lead in a circle. */
 const MAX_DEPTH = 8;

@@ -69,7 +69,9 @@ export class Chunk {
 
   /**
    * Routes and counts the first of these records: as many as are delivered together, at least one. Waits only if a graph's
-   * own decode does, or records are large. Never rejects.
+   * own decode does, records are large, or schemas are not known yet.
+   *
+   * @throws SchemaUnavailable: then nothing has been decided about any of the records
    */
   static async of(records: readonly KafkaRecord[], parts: Parts): Promise<Chunk> {
     const events: (RoutedEvent | Tombstone)[] = [];
@@ -84,13 +86,18 @@ export class Chunk {
       if (span !== undefined) (spans ??= new Map()).set(record, span);
       const pending = tooLarge(record, parts.maxRecordBytes) ?? parts.pipeline.route(record);
       routed.push({ record, pending });
+      // Another record may reject first.
+      if (pending instanceof Promise) pending.catch(() => undefined);
       // The channels are not known yet while a graph's own decode runs.
       if (pending instanceof RoutedEvent)
         fanoutBytes += (record.value?.length ?? 0) * pending.channels.length;
       if (fanoutBytes >= FANOUT_BYTES) break;
     }
+    const results = new Map<KafkaRecord, RouteResult>();
     for (const { record, pending } of routed) {
-      const result = pending instanceof Promise ? await pending : pending;
+      results.set(record, pending instanceof Promise ? await pending : pending);
+    }
+    for (const [record, result] of results) {
       if (result === undefined || result instanceof Tombstone) {
         end(spans, record, 'passed_over');
         if (result !== undefined) events.push(result);
@@ -112,7 +119,7 @@ export class Chunk {
    * Resolves when everything is acknowledged: publications by the bus, dead letters by Kafka. May be called again
    * after a failure.
    *
-   * @throws PublishError, or the errors of `publisher.subscribed` and of sending dead letters
+   * @throws PublishError, SchemaUnavailable, or the errors of `publisher.subscribed` and of sending dead letters
    */
   deliver(publisher: Publisher): Promise<void> {
     this.#attempt = this.#deliver(publisher);

@@ -1,23 +1,30 @@
 import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../errors.ts';
 import type { Decode, Event, JsonValue } from '../events/event.ts';
+import { snakeCase } from '../events/snake-case.ts';
+import type { Naming } from '../formats/decoder.ts';
+import { parseWithDigits } from '../formats/json-digits.ts';
+import type { Shape } from '../formats/shape.ts';
 import { kafkaMessage, type EventRecord } from './record.ts';
 import { tooManyParts } from './record-bytes.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 /**
- * Decodes the value of a topic without a decode of its own: a JSON object in UTF-8.
+ * Decodes a JSON object in UTF-8.
  *
+ * @param shape of the event, if the schema has scalars for numbers with all their digits
  * @throws DecodeError
  */
-export function decodeJson(value: Buffer): JsonValue {
+export function decodeJson(value: Buffer, shape?: Shape, naming: Naming = snakeCase): JsonValue {
   if (value.length === 0) throw new DecodeError('empty', 'expected a JSON object, got nothing');
   const tooMany = tooManyParts(value);
   if (tooMany !== undefined) throw tooMany;
   if (!isUtf8(value)) throw new DecodeError('invalid_utf8', 'expected UTF-8, got bytes that are not');
   try {
-    return JSON.parse(value.toString()) as JsonValue;
+    const text = value.toString();
+    return shape === undefined ? (JSON.parse(text) as JsonValue) : parseWithDigits(text, shape, naming);
   } catch (cause) {
+    if (cause instanceof DecodeError) throw cause;
     // The parser's error message quotes the value, which may be confidential and must not get into the log.
     throw new DecodeError('not_json', 'expected JSON, got something else', { cause });
   }

@@ -1,22 +1,32 @@
 import type { Config } from '../config/settings.ts';
+import { SluiceError } from '../errors.ts';
 import type { Publisher } from '../events/publisher.ts';
 import { usesRedis, type RedisPlaceSettings } from '../config/uses-redis.ts';
 import type { TracedSteps } from '../events/trace.ts';
+import { loadProtobufjs } from '../formats/protobuf-schema.ts';
+import { needsSchema } from '../graph/encoding/encoding.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { systemClock } from '../support/clock.ts';
 import type { ByteSource } from '../support/byte-budget.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { EventSpans } from './event-spans.ts';
 import type { BusId } from './kafka/group-bus.ts';
 import { KafkaSource, type KafkaSourceSettings } from './kafka/source.ts';
 import { LocalSource } from './local-source.ts';
+import { SchemaRegistry } from './schemas/registry.ts';
+import { RegistryAccess, type RegistrySettings } from './schemas/registry-access.ts';
 import { Simulator } from './simulator.ts';
 import { kafkaConnection, type KafkaConnectionSettings } from './kafka/connection.ts';
 import type { KafkaDriver } from './kafka/driver.ts';
 
 interface IngestOptions {
-  readonly settings: KafkaSourceSettings & DriverSettings & RedisPlaceSettings & Pick<Config, 'SIMULATOR'>;
+  readonly settings: KafkaSourceSettings &
+    DriverSettings &
+    RedisPlaceSettings &
+    RegistrySettings &
+    Pick<Config, 'SIMULATOR'>;
   readonly topics: ReadonlyMap<string, Topic>;
   readonly publisher: Publisher;
   /** Reserves bytes for records. */
@@ -84,6 +94,8 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   } = options;
   if (settings.KAFKA_BROKERS.length > 0) {
     const broadcast = !usesRedis(settings);
+    checkFormats(topics, settings);
+    const registry = createRegistry(settings, metrics, log);
     const driver = await chooseDriver(settings, log);
     const attributes = {
       'messaging.system': 'kafka',
@@ -101,17 +113,21 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
       log,
       broadcast,
       driver,
+      schemas: registry,
       trace,
       spans: tracing && new EventSpans(tracing, attributes),
     });
     const leaveGroup = broadcast ? undefined : () => kafka.stop();
     return {
-      parts: [kafka],
-      notReady: () => kafka.notReady(),
+      parts: registry === undefined ? [kafka] : [registry, kafka],
+      notReady: () => kafka.notReady() ?? registry?.notReady(),
       accept: undefined,
       leaveGroup,
       kafka,
-      check: (wanted) => kafka.check(wanted),
+      check: async (wanted) => {
+        checkFormats(wanted, settings);
+        await kafka.check(wanted);
+      },
       use: (wanted) => kafka.use(wanted),
     };
   }
@@ -131,6 +147,36 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
   const simulated = settings.SIMULATOR && simulator !== undefined;
   const parts = simulated ? [await Simulator.load(simulator, { accept, log })] : [];
   return { parts, accept, use: (wanted) => source.use(wanted), ...others };
+}
+
+/** @returns undefined if no registry is set */
+function createRegistry(settings: RegistrySettings, metrics: Metrics, log: Log): SchemaRegistry | undefined {
+  const { SCHEMA_REGISTRY_URL: urls } = settings;
+  if (urls.length === 0) return undefined;
+  const access = new RegistryAccess(settings, log, systemClock.now);
+  return new SchemaRegistry({ urls, access, clock: systemClock, metrics, log });
+}
+
+/**
+ * Checks that the topics' messages can be decoded here: an edge, and a process without Kafka, decode none.
+ *
+ * @throws SluiceError BAD_SETTINGS, MISSING_PACKAGE
+ */
+function checkFormats(
+  topics: ReadonlyMap<string, Topic>,
+  { SCHEMA_REGISTRY_URL: urls }: RegistrySettings,
+): void {
+  for (const { name, format, keyFormat, decodeValue, decodeKey } of topics.values()) {
+    if (format === 'PROTOBUF' || keyFormat === 'PROTOBUF') loadProtobufjs();
+    const lacks =
+      (needsSchema(format) && decodeValue === undefined) ||
+      (needsSchema(keyFormat) && decodeKey === undefined);
+    if (!lacks || urls.length > 0) continue;
+    throw new SluiceError(
+      'BAD_SETTINGS',
+      `SCHEMA_REGISTRY_URL: expected a URL, as messages of the topic "${name}" name their schemas (@event without schema), got nothing`,
+    );
+  }
 }
 
 type DriverSettings = KafkaConnectionSettings &

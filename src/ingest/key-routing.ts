@@ -1,9 +1,11 @@
-import { isUtf8 } from 'node:buffer';
 import { keyChannel, topicChannel } from '../events/channel.ts';
 import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { KafkaRecord } from './record.ts';
+
+/** Stands in a text for bytes that are no UTF-8. */
+const REPLACEMENT = '\uFFFD';
 
 /** One in so many records of a topic is decoded although its key would do, to verify that keys are as the schema says. */
 const VERIFY_EVERY = 100;
@@ -32,14 +34,17 @@ export class KeyRouting {
     this.#options = options;
   }
 
-  /** @returns undefined if the record must be decoded to find them */
-  channels({ key }: KafkaRecord, { name, kafkaKey }: Topic): readonly string[] | undefined {
+  /**
+   * @param key of the record, as text
+   * @returns undefined if the record must be decoded to find them
+   */
+  channels(key: string | null, { name, kafkaKey }: Topic): readonly string[] | undefined {
     if (kafkaKey === undefined || key === null || this.#mismatched.has(name)) return undefined;
     const seen = this.#seen.get(name) ?? 0;
     this.#seen.set(name, seen + 1);
-    if (seen % VERIFY_EVERY === 0 || !isUtf8(key)) return undefined;
+    if (seen % VERIFY_EVERY === 0 || key.includes(REPLACEMENT)) return undefined;
     const { prefix } = this.#options;
-    return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key.toString())];
+    return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key)];
   }
 
   /** Called when the schema says something else of the topic's Kafka keys than before. */
@@ -48,12 +53,20 @@ export class KeyRouting {
     this.#seen.delete(topic);
   }
 
-  /** @param channels those of the event itself */
-  compare(channels: readonly string[], record: KafkaRecord, { name, kafkaKey }: Topic): void {
-    const { key, partition, offset } = record;
-    if (kafkaKey === undefined || key === null || channels.length === 1 || !isUtf8(key)) return;
+  /**
+   * @param channels those of the event itself
+   * @param key of the record, as text
+   */
+  compare(
+    channels: readonly string[],
+    key: string | null,
+    { partition, offset }: KafkaRecord,
+    { name, kafkaKey }: Topic,
+  ): void {
+    if (kafkaKey === undefined || key === null || channels.length === 1) return;
+    if (key.includes(REPLACEMENT)) return;
     const { prefix, metrics, log } = this.#options;
-    if (channels.length === 2 && channels[1] === keyChannel(prefix, name, kafkaKey, key.toString())) return;
+    if (channels.length === 2 && channels[1] === keyChannel(prefix, name, kafkaKey, key)) return;
     metrics.kafkaKeyMismatches.inc({ topic: name });
     if (this.#mismatched.has(name)) return;
     this.#mismatched.add(name);

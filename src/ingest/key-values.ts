@@ -12,7 +12,10 @@ type PickFields = (object: Event, names: readonly string[]) => Event;
  * Returns a function that reads the values of a topic's keys from all of its events. It looks keys up by the names that
  * they will have, so that no other key must be renamed for it.
  */
-export function keyValuesOf({ keys, keyStyle }: Topic, snakeCase: SnakeCase): KeyValues {
+export function keyValuesOf(
+  { keys, keyStyle }: Pick<Topic, 'keys' | 'keyStyle'>,
+  snakeCase: SnakeCase,
+): KeyValues {
   const pick: PickFields = keyStyle === 'SNAKE' ? (object, names) => snakeCase.pick(object, names) : pickOwn;
   const paths = keys.map((key) => ({ key, path: key.split('.') }));
   const nested = paths.flatMap(({ key, path: [head = '', ...below] }) =>

@@ -55,21 +55,29 @@ export class LocalSource {
     this.#options = options;
     const { topics, prefix, metrics, log, now = systemClock.now, trace, tracing } = options;
     this.#now = now;
-    this.#pipeline = new Pipeline({ topics, prefix, maxAgeSeconds: 0, metrics, log, now, trace });
+    this.#pipeline = new Pipeline({
+      topics: asJson(topics),
+      prefix,
+      maxAgeSeconds: 0,
+      metrics,
+      log,
+      now,
+      trace,
+    });
     this.#spans = tracing && new EventSpans(tracing, { 'messaging.system': 'sluice' });
     this.#deadLetters = new DeadLetters({ sink: undefined, metrics, log, now, trace });
   }
 
   /** Events are routed by these topics from now on. */
   use(topics: ReadonlyMap<string, Topic>): void {
-    this.#pipeline.use(topics);
+    this.#pipeline.use(asJson(topics));
   }
 
   /**
    * Resolves when the bus has acknowledged the event, or no channel of it has a subscriber.
    *
    * @param topic one of the graph's; others are passed over
-   * @param value as a Kafka record would hold it
+   * @param value as a Kafka record would hold it, but JSON whatever the topic's format is
    * @param key as a Kafka record's key
    * @param stated the record's headers and timestamp; by default it has no headers, and the time is now
    * @throws DecodeError
@@ -146,4 +154,11 @@ export class LocalSource {
     this.#offsets.set(topic, offset + 1);
     return offset;
   }
+}
+
+/** Events that are written by hand are JSON, and so are samples of them. */
+function asJson(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, Topic> {
+  return new Map(
+    [...topics].map(([name, topic]) => [name, { ...topic, format: 'JSON', keyFormat: undefined }]),
+  );
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { DecodeError } from '../events/decode-error.ts';
-import type { Event, JsonValue } from '../events/event.ts';
+import type { Event } from '../events/event.ts';
 import { encodeMessage } from '../events/message.ts';
 import { checkKeys } from '../events/safe-keys.ts';
 import { SnakeCase } from '../events/snake-case.ts';
@@ -9,14 +9,16 @@ import type { Topic } from '../graph/graph.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { TraceFields } from '../tracing/traceparent.ts';
-import { decodeJson, decodeWith, expectEvent } from './decode.ts';
 import { KeyRouting } from './key-routing.ts';
 import { keyValuesOf, type KeyValues } from './key-values.ts';
 import { MissingKeys } from './missing-keys.ts';
 import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
 import { route } from './route.ts';
+import type { Schemas } from './schemas/codec.ts';
+import { SchemaUnavailable } from './schemas/registry.ts';
 import { SlowRecords } from './slow-records.ts';
 import { Tombstone } from './tombstone.ts';
+import { TopicReader, type Reading } from './topic-reader.ts';
 import { RoutedEvent, type Encode, type EncodeResult, type RouteResult } from './routed-event.ts';
 
 export interface PipelineOptions {
@@ -30,19 +32,28 @@ export interface PipelineOptions {
   /** ms */
   readonly now: () => number;
   readonly trace?: TracedSteps | undefined;
+  /** The schemas that messages name. Absent: none can be had. */
+  readonly schemas?: Schemas | undefined;
 }
 
-/** A topic, and the function that reads the values of its keys. */
+/** A topic, and what reads its records and the values of its keys. */
 interface RoutedTopic extends Topic {
+  readonly reader: TopicReader;
   readonly keyValues: KeyValues;
 }
 
-/** Where a message comes from. */
-interface Origin {
+/** A record on its way. */
+interface Routed {
   readonly record: KafkaRecord;
-  readonly topic: Topic;
+  readonly topic: RoutedTopic;
+  /** As text; null if the record has none. */
+  readonly key: string | null;
   /** ms */
   readonly consumedAt: number;
+}
+
+/** Where a message comes from. */
+interface Origin extends Routed {
   /** The span that publishes the message; undefined: its trace is not sampled. */
   readonly span: TraceFields | undefined;
 }
@@ -89,7 +100,11 @@ export class Pipeline {
     return new Map(
       [...topics].map(([name, topic]) => [
         name,
-        { ...topic, keyValues: keyValuesOf(topic, this.#snakeCase) },
+        {
+          ...topic,
+          reader: new TopicReader(topic, this.#options.schemas, this.#snakeCase),
+          keyValues: keyValuesOf(topic, this.#snakeCase),
+        },
       ]),
     );
   }
@@ -100,75 +115,81 @@ export class Pipeline {
     this.#missingKeys.know(topics);
   }
 
-  /** Never throws, never rejects. A promise only if the topic's own decode gives one. */
+  /**
+   * Never throws. A promise only if the topic's own decode gives one, or if a schema is not known yet: then it may reject
+   * with SchemaUnavailable, and nothing is known of the record.
+   */
   route(record: KafkaRecord): RouteResult | Promise<RouteResult> {
     const topic = this.#topics.get(record.topic);
     if (topic === undefined) return this.#passOver(record, 'no_field');
-    if (!hasValue(record)) {
-      this.#options.metrics.tombstones.inc({ topic: topic.name });
-      this.#passOver(record, 'tombstone');
-      // However old the tombstone is: what it deletes may be kept.
-      return topic.history && Tombstone.of(record);
+    try {
+      const key = topic.reader.key(record);
+      if (!(key instanceof Promise)) return this.#routeKeyed(record, topic, key);
+      return key.then((text) => this.#routeKeyed(record, topic, text)).catch(decodeError);
+    } catch (thrown) {
+      return decodeError(thrown);
     }
+  }
+
+  #routeKeyed(
+    record: KafkaRecord,
+    topic: RoutedTopic,
+    key: string | null,
+  ): RouteResult | Promise<RouteResult> {
+    if (!hasValue(record)) return this.#delete(record, topic, key);
     const consumedAt = this.#options.now();
     if (this.#maxAgeMs > 0 && record.timestamp >= 0 && consumedAt - record.timestamp > this.#maxAgeMs) {
       this.#options.metrics.staleEvents.inc({ topic: topic.name });
       return this.#passOver(record, 'too_old');
     }
-    const channels = this.#keyRouting.channels(record, topic);
-    if (channels === undefined) return this.#decode(record, topic, consumedAt);
+    const routed = { record, topic, key, consumedAt };
+    // Whether a change deletes its row is in the value.
+    const channels = topic.envelope === 'DEBEZIUM' ? undefined : this.#keyRouting.channels(key, topic);
+    if (channels === undefined) return this.#decode(record, routed);
     const { keys } = topic;
     this.#options.trace?.listener?.({ step: 'routed', record, keys, event: undefined, channels });
-    return new RoutedEvent(record, channels, (span) =>
-      encoded(this.#decode(record, topic, consumedAt), span),
-    );
+    return new RoutedEvent(record, channels, (span) => encoded(this.#decode(record, routed), span));
+  }
+
+  /** Notes that the key's object is deleted, however old the record is: what it deletes may be kept. */
+  #delete(record: KafkaRecord, topic: Topic, key: string | null): Tombstone | undefined {
+    this.#options.metrics.tombstones.inc({ topic: topic.name });
+    this.#passOver(record, 'tombstone');
+    return topic.history && Tombstone.of(record, key);
   }
 
   #passOver(record: KafkaRecord, reason: PassedOverReason): undefined {
     this.#options.trace?.listener?.({ step: 'passed_over', record, reason });
   }
 
-  #decode(record: EventRecord, topic: RoutedTopic, consumedAt: number): RouteResult | Promise<RouteResult> {
+  #decode(record: EventRecord, routed: Routed): RouteResult | Promise<RouteResult> {
     if (this.#slow.isGivenUp(record)) return tooSlow();
     const startedAt = this.#options.now();
-    const result = this.#tryDecode(record, topic, consumedAt);
-    this.#slow.note(record, startedAt, consumedAt);
+    const result = this.#tryDecode(record, routed);
+    this.#slow.note(record, startedAt, routed.consumedAt);
     return this.#slow.isGivenUp(record) ? tooSlow() : result;
   }
 
-  #tryDecode(
-    record: EventRecord,
-    topic: RoutedTopic,
-    consumedAt: number,
-  ): RouteResult | Promise<RouteResult> {
+  #tryDecode(record: EventRecord, routed: Routed): RouteResult | Promise<RouteResult> {
     try {
-      const decoded = decode(record, topic);
-      if (!(decoded instanceof Promise)) return this.#route(decoded, record, topic, consumedAt);
-      return decoded
-        .then((value) => this.#route(value, record, topic, consumedAt))
-        .catch((thrown: unknown) => decodeError(thrown));
+      const read = routed.topic.reader.read(record, routed.key);
+      if (!(read instanceof Promise)) return this.#route(read, routed);
+      return read.then((reading) => this.#route(reading, routed)).catch(decodeError);
     } catch (thrown) {
       return decodeError(thrown);
     }
   }
 
-  /**
-   * @param decoded null: the topic's own decode has passed the record over
-   * @throws DecodeError
-   */
-  #route(
-    decoded: JsonValue | null,
-    record: KafkaRecord,
-    topic: RoutedTopic,
-    consumedAt: number,
-  ): RoutedEvent | undefined {
-    if (decoded === null && topic.decode !== undefined) return this.#passOver(record, 'by_decode');
-    const event = expectEvent(decoded);
-    const values = topic.keyValues(event);
+  /** @throws DecodeError */
+  #route(reading: Reading, routed: Routed): RouteResult {
+    const { record, topic, key } = routed;
+    if (reading === 'deleted') return this.#delete(record, topic, key);
+    if (typeof reading === 'string') return this.#passOver(record, reading);
+    const values = topic.keyValues(reading);
     const channels = route(values, topic, this.#options.prefix);
-    this.#keyRouting.compare(channels, record, topic);
+    this.#keyRouting.compare(channels, key, record, topic);
     this.#options.trace?.listener?.({ step: 'routed', record, keys: topic.keys, event: values, channels });
-    const encode: Encode = (span) => this.#encode(event, channels, { record, topic, consumedAt, span });
+    const encode: Encode = (span) => this.#encode(reading, channels, { ...routed, span });
     return new RoutedEvent(record, channels, encode, this.#missingKeys.note(values, topic, record));
   }
 
@@ -183,7 +204,7 @@ export class Pipeline {
   #tryEncode(
     decoded: Event,
     channels: readonly string[],
-    { record, topic, consumedAt, span }: Origin,
+    { record, topic, key, consumedAt, span }: Origin,
   ): EncodeResult {
     try {
       const payload = encodeMessage({
@@ -195,7 +216,7 @@ export class Pipeline {
         ...(record.epoch !== undefined && { e: record.epoch }),
         ts: record.timestamp,
         in: consumedAt,
-        key: record.key === null ? null : record.key.toString(),
+        key,
         event: this.#transform(decoded, topic),
         ...span,
       });
@@ -222,16 +243,17 @@ function encoded(
   return result instanceof RoutedEvent ? result.encode(span) : result;
 }
 
-function decode(record: EventRecord, topic: Topic): JsonValue | null | Promise<JsonValue | null> {
-  return topic.decode === undefined ? decodeJson(record.value) : decodeWith(topic.decode, record);
-}
-
 function tooSlow(): DecodeError {
   return new DecodeError('too_slow', 'expected to decode it within 2 s, took longer twice');
 }
 
-/** Anything else than a DecodeError is a fault of the gateway, and still costs only this record. */
+/**
+ * Anything else than a DecodeError is a fault of the gateway, and still costs only this record.
+ *
+ * @throws SchemaUnavailable as it is
+ */
 function decodeError(thrown: unknown): DecodeError {
+  if (thrown instanceof SchemaUnavailable) throw thrown;
   return thrown instanceof DecodeError
     ? thrown
     : new DecodeError('decode_failed', messageOf(thrown), { cause: thrown });

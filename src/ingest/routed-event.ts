@@ -31,13 +31,13 @@ export class RoutedEvent {
   readonly record: KafkaRecord;
   /** By the record's Kafka key, or by the event itself: only then are they complete for certain. */
   readonly channels: readonly string[];
-  /** Does the rest of the work; to be called once. A promise only if the graph's own `decode` gives one. Never throws. */
+  /** Does the rest of the work; to be called once. A promise only if the topic's decoding gives one. */
   readonly encode: Encode;
 
   /** Whether the event lacks a field of a key: then there may be subscribers that would have wanted it. */
   readonly lacksKey: boolean;
 
-  /** @param encode never throws, never rejects */
+  /** @param encode never throws, rejects with SchemaUnavailable only */
   constructor(record: KafkaRecord, channels: readonly string[], encode: Encode, lacksKey = false) {
     this.record = record;
     this.channels = channels;

@@ -16,9 +16,11 @@ export class Tombstone {
     this.publication = deletionOf(key, { topicId, partition, offset, epoch });
   }
 
-  /** Undefined if the record has no key, or one that is no text, which messages can't distinguish from others. */
-  static of(record: KafkaRecord): Tombstone | undefined {
-    const key = record.key?.toString();
-    return key === undefined || key.includes(REPLACEMENT) ? undefined : new Tombstone(record, key);
+  /**
+   * @param key as text
+   * @returns undefined if the record has no key, or one that is no text, which messages can't distinguish from others
+   */
+  static of(record: KafkaRecord, key: string | null): Tombstone | undefined {
+    return key === null || key.includes(REPLACEMENT) ? undefined : new Tombstone(record, key);
   }
 }

@@ -9,6 +9,7 @@ import {
   type GraphQLNamedOutputType,
 } from 'graphql';
 import { snakeCase } from '../../events/snake-case.ts';
+import { checkFrom } from '../encoding/from-fields.ts';
 import { FilterCheck } from './filter.ts';
 import { KeyCheck } from './key.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
@@ -34,7 +35,10 @@ export function checkEventFields(
     checkDelivery(field, schema, eventType, findings);
     if (field.condition) filters.check(field.condition, field.field, eventType);
   }
-  checkKeyStyles(fields, findings);
+  checkAgreement(fields, findings);
+  checkDecode(fields, definition, findings);
+  const eventTypes = fields.flatMap(({ field }) => eventTypeOf(schema, field, definition) ?? []);
+  checkFrom(schema, new Set(eventTypes), file, findings);
   checkKafkaKeys(fields, schema, definition, findings);
   checkSnakeCase(fields, schema, definition, file, findings);
 }
@@ -51,21 +55,54 @@ function checkEventType({ field, place }: EventField, findings: Findings): void 
   );
 }
 
-/** The keys of a topic's events are converted once for all fields that are bound to it. */
-function checkKeyStyles(fields: readonly EventField[], findings: Findings): void {
+/** Messages of a topic are decoded once, for all fields that are bound to it: these arguments must be equal. */
+function checkAgreement(fields: readonly EventField[], findings: Findings): void {
   const first = new Map<string, EventField>();
   for (const field of fields) {
-    const { topic, keyStyle } = field;
+    const { topic } = field;
     const other = first.get(topic);
-    if (other === undefined) first.set(topic, field);
-    else if (other.keyStyle !== keyStyle) {
-      const message = `topic "${topic}" is shown with keys: ${keyStyle} here and with keys: ${other.keyStyle} by Subscription.${other.field.name}`;
+    if (other === undefined) {
+      first.set(topic, field);
+      continue;
+    }
+    const [here, there] = [decodingOf(field), decodingOf(other)];
+    for (const [name, value] of Object.entries(here)) {
+      if (value === there[name]) continue;
+      const message = `topic "${topic}" is shown with ${name}: ${value} here and with ${name}: ${there[name]} by Subscription.${other.field.name}`;
       findings.error(
-        field.placeOfArgument('keys'),
+        field.placeOfArgument(name),
         message,
-        'All fields that show a topic need the same keys.',
+        `All fields that show a topic need the same ${name}.`,
       );
     }
+  }
+}
+
+/** The arguments of `@event` that say how messages are decoded, as they are written. */
+function decodingOf({ keyStyle, encoding }: EventField): Readonly<Record<string, string>> {
+  const { format, keyFormat = 'none', schema, keySchema, envelope } = encoding;
+  return {
+    keys: keyStyle,
+    format,
+    keyFormat,
+    schema: schema === undefined ? 'none' : `"${schema}"`,
+    keySchema: keySchema === undefined ? 'none' : `"${keySchema}"`,
+    envelope,
+  };
+}
+
+/** A topic's own decode makes the whole event. */
+function checkDecode(fields: readonly EventField[], { decode }: GraphDefinition, findings: Findings): void {
+  for (const { topic, encoding, placeOfArgument } of fields) {
+    if (decode?.[topic] === undefined) continue;
+    const { format, envelope } = encoding;
+    const argument = format === 'JSON' ? 'envelope' : 'format';
+    if (format === 'JSON' && envelope === 'NONE') continue;
+    findings.error(
+      placeOfArgument(argument),
+      `${argument}: expected none, as the graph's code has a decode for the topic "${topic}", got ${encoding[argument]}`,
+      `Leave ${argument} out, or drop the decode.`,
+    );
   }
 }
 

@@ -28,7 +28,16 @@ const AUTHORS_SDL = /* GraphQL */ `
     argument: String
     keyFrom: EventKeySource = EVENT
     keys: EventKeys = SNAKE
+    "How values are encoded, if the graph's code has no decode for the topic."
     format: EventFormat = JSON
+    "A file in the graph's folder with the schema of values: order.avsc, orders.proto#acme.Order. Left out: each message names its schema, which the schema registry has."
+    schema: String
+    "How Kafka keys are encoded; left out: as text."
+    keyFormat: EventFormat
+    "A file with the schema of keys."
+    keySchema: String
+    "What the messages have around their events."
+    envelope: EventEnvelope = NONE
     sharing: EventSharing = READS
     history: EventHistory
     replay: Int
@@ -98,6 +107,19 @@ const AUTHORS_SDL = /* GraphQL */ `
     ttl_seconds: Int
   ) on OBJECT
 
+  "A field of an event that comes from elsewhere in its message. One of the arguments names the source."
+  directive @from(
+    header: String
+    "The Kafka key."
+    key: Boolean
+    "In the whole value, with its envelope: op, source.lsn, after.address.city."
+    path: String
+    metadata: EventMetadata
+  ) on FIELD_DEFINITION
+
+  "Values are numbers of any size, and text with all their digits. Scalars named Long, BigInt and Decimal are so without it."
+  directive @digits on SCALAR
+
   "The entity's back end has the field; the event does not hold it."
   directive @fetched on FIELD_DEFINITION
 
@@ -156,6 +178,26 @@ const AUTHORS_SDL = /* GraphQL */ `
 
   enum EventFormat {
     JSON
+    AVRO
+    PROTOBUF
+    "JSON behind the id of its schema, as serializers with a registry write it."
+    JSON_SCHEMA
+  }
+
+  enum EventEnvelope {
+    NONE
+    "A change of a row, as Debezium writes it: the event is the row after the change."
+    DEBEZIUM
+    "CloudEvents: the event is the data; the attributes are in headers, or around the data."
+    CLOUDEVENTS
+  }
+
+  enum EventMetadata {
+    "ms since 1970"
+    TIMESTAMP
+    OFFSET
+    PARTITION
+    TOPIC
   }
 
   enum EventSharing {

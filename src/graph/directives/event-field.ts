@@ -14,6 +14,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
+import { readEncoding, type Encoding } from '../encoding/encoding.ts';
 import { readDelivery, type DeliverySyntax } from './delivery.ts';
 import { keptFor, readHistory, readReplay } from './history.ts';
 import { readFilter, type Condition } from '../filter/syntax.ts';
@@ -33,6 +34,7 @@ export interface EventField {
   readonly argument: string | undefined;
   readonly keyStyle: KeyStyle;
   readonly keyFrom: KeySource;
+  readonly encoding: Encoding;
   readonly condition: Condition | undefined;
   /** Undefined if the field has no `@delivery`. */
   readonly delivery: DeliverySyntax | undefined;
@@ -103,6 +105,7 @@ function readEventField(
     argument: typeof values['argument'] === 'string' ? values['argument'] : key?.split('.').at(-1),
     keyFrom: values['keyFrom'] === 'KAFKA_KEY' ? 'KAFKA_KEY' : 'EVENT',
     keyStyle: values['keys'] === 'KEEP' ? 'KEEP' : 'SNAKE',
+    encoding: readEncoding(values),
     condition: readCondition(schema, field, file, findings),
     delivery: delivered && readDelivery(delivered, placeOfDelivery, findings),
     shares: values['sharing'] !== 'NEVER',
@@ -158,7 +161,7 @@ function valuesOf(
 /** Hints for arguments of `@event` with an unknown value, by argument. */
 const INSTEAD: Readonly<Record<string, string>> = {
   format:
-    "Leave it out, and give the graph's code a function that makes events of the topic's messages: decode: { topic: ({ value }) => … }.",
+    "For another format, leave it out, and give the graph's code a function that makes events of the topic's messages: decode: { topic: ({ value }) => … }.",
   keyFrom: 'Leave it out to read the key from each event; KAFKA_KEY if the Kafka key holds the same value.',
 };
 

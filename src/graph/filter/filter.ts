@@ -1,6 +1,6 @@
 import { comparedIn } from './compared.ts';
-import { comparesIds, literal, valueOf, type FilterTypes } from './operands.ts';
-import { comparator, type Comparator, formsOf } from './operators.ts';
+import { comparedAs, literal, valueOf, type FilterTypes } from './operands.ts';
+import { comparator, type ComparedAs, type Comparator, formsOf } from './operators.ts';
 import { usesArguments, viewerPathsOf, type Comparison, type Condition, type Operator } from './syntax.ts';
 import { ReadSet, type Json } from '../../lazy/reads.ts';
 import type { Arguments, Binding, EventFilter, FilterCost, Requirement } from '../graph.ts';
@@ -48,10 +48,12 @@ function requirement(comparison: Comparison, args: Arguments, types: FilterTypes
   const { path, operator, operand } = comparison;
   const names = path.map(({ value }) => value);
   const value = valueOf(operand, args, types.field(names), types);
-  if (value === undefined) return undefined;
+  const as = comparedAs(comparison, types);
+  // A number has several texts, and an index knows one.
+  if (value === undefined || as === 'number') return undefined;
   if (operator === 'eq' || operator === 'in') {
     const values = operator === 'in' && Array.isArray(value) ? value : [value];
-    const operands = [...formsOf(values, comparesIds(comparison, types))];
+    const operands = [...formsOf(values, as === 'id')];
     return operands.length > MOST_OPERANDS ? undefined : { path: names, operator: 'in', operands };
   }
   const isOrderable =
@@ -162,11 +164,11 @@ function compileComparison(comparison: Comparison, types: FilterTypes): Bind {
   const { path, operator, operand } = comparison;
   const names = path.map(({ value }) => value);
   const type = types.field(names);
-  const asId = comparesIds(comparison, types);
-  const test = (value: unknown) => testAt(names, comparator(operator, value, asId));
+  const as = comparedAs(comparison, types);
+  const test = (value: unknown) => testAt(names, comparator(operator, value, as));
   if (viewerPathsOf(operand).length > 0) {
     const testFor = (args: Arguments): Test =>
-      viewerTest(names, operator, asId, (viewer) => valueOf(operand, args, type, types, viewer));
+      viewerTest(names, operator, as, (viewer) => valueOf(operand, args, type, types, viewer));
     if (usesArguments(operand)) return testFor;
     // All subscriptions share one test, so that a list prepared for a viewer serves all subscriptions of the viewer.
     const constant = testFor({});
@@ -189,7 +191,7 @@ function compileComparison(comparison: Comparison, types: FilterTypes): Bind {
 function viewerTest(
   path: readonly string[],
   operator: Operator,
-  asId: boolean,
+  as: ComparedAs,
   operandFor: (viewer: Json) => unknown,
 ): Test {
   const testFor = (viewer: Json): Test => {
@@ -198,7 +200,7 @@ function viewerTest(
     // closed. `in` takes one value as a list of one, since token issuers write a list of one as its value.
     const isFit = isOneValue(value) || (operator === 'in' && Array.isArray(value) && value.every(isOneValue));
     if (!isFit) return () => UNKNOWN;
-    return testAt(path, comparedExactly(operator, comparator(operator, value, asId)));
+    return testAt(path, comparedExactly(operator, comparator(operator, value, as)));
   };
   if (operator !== 'in') return (event, viewer) => testFor(viewer)(event, viewer);
   const prepared = new WeakMap<object, Test>();

@@ -7,7 +7,9 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { jsonAt, type Json } from '../../lazy/reads.ts';
+import { holdsDigits } from '../encoding/digits.ts';
 import type { Arguments } from '../graph.ts';
+import type { ComparedAs } from './operators.ts';
 import type { Comparison, Operand } from './syntax.ts';
 import { namingValue } from './viewer-values.ts';
 
@@ -17,12 +19,11 @@ export interface FilterTypes {
   argument(name: string): GraphQLInputType | undefined;
 }
 
-/** Whether a comparison compares GraphQL IDs. */
-export function comparesIds({ path, operand }: Comparison, types: FilterTypes): boolean {
-  const type = types.field(path.map(({ value }) => value));
-  return [type, ...argumentsIn(operand).map((name) => namedType(types.argument(name)))].some(
-    (named) => named?.name === 'ID',
-  );
+export function comparedAs({ path, operand }: Comparison, types: FilterTypes): ComparedAs {
+  const field = types.field(path.map(({ value }) => value));
+  const all = [field, ...argumentsIn(operand).map((name) => namedType(types.argument(name)))];
+  if (all.some(holdsDigits)) return 'number';
+  return all.some((type) => type?.name === 'ID') ? 'id' : 'value';
 }
 
 function argumentsIn(operand: Operand): string[] {

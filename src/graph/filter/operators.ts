@@ -1,15 +1,21 @@
+import { canonicalDecimal, compareDecimals, decimalOf } from '../../formats/decimals.ts';
 import type { Operator } from './syntax.ts';
 import type { JsonValue } from '../../events/event.ts';
 import { NO, UNKNOWN, YES, type Ternary } from './ternary.ts';
+
+/** How values are compared: as JSON has them, as GraphQL IDs, or as numbers that may be text. */
+export type ComparedAs = 'value' | 'id' | 'number';
 
 /** Compares one value of an event with a fixed operand. */
 export type Comparator = (value: JsonValue) => Ternary;
 
 /**
  * @param operand as events contain it; a list for `in`
- * @param asId compare as GraphQL IDs: a number equals its text
+ * @param as `id`: a number equals its text. `number`: texts of numbers are numbers of any size
  */
-export function comparator(operator: Operator, operand: unknown, asId: boolean): Comparator {
+export function comparator(operator: Operator, operand: unknown, as: ComparedAs): Comparator {
+  if (as === 'number') return numeric(operator, operand);
+  const asId = as === 'id';
   switch (operator) {
     case 'eq':
       return oneOf([operand], asId, YES);
@@ -22,6 +28,28 @@ export function comparator(operator: Operator, operand: unknown, asId: boolean):
     default:
       return ordered(operator, operand);
   }
+}
+
+/** The same for equal numbers. */
+function form(value: unknown): unknown {
+  return canonicalDecimal(value) ?? value;
+}
+
+/** Compares numbers and their texts by size. What is no number equals only itself. */
+function numeric(operator: Operator, operand: unknown): Comparator {
+  if (operator === 'eq' || operator === 'ne' || operator === 'in' || operator === 'contains') {
+    const operands = Array.isArray(operand) ? operand.map(form) : form(operand);
+    const compare = comparator(operator, operands, 'value');
+    return (value) => compare((Array.isArray(value) ? value.map(form) : form(value)) as JsonValue);
+  }
+  const bound = decimalOf(operand);
+  if (bound === undefined) return () => UNKNOWN;
+  const holds = ORDER[operator];
+  return (value) => {
+    const decimal = decimalOf(value);
+    if (decimal === undefined) return UNKNOWN;
+    return holds(compareDecimals(decimal, bound), 0) ? YES : NO;
+  };
 }
 
 /** Objects and lists can't be compared: UNKNOWN. */

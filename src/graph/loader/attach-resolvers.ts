@@ -19,6 +19,7 @@ import {
   type GraphQLTypeResolver,
 } from 'graphql';
 import { Resumed, Resumption } from '../../support/resumption.ts';
+import { DIGITS_CODE, holdsDigits } from '../encoding/digits.ts';
 import { bounded } from '../error-budget.ts';
 import type { EnumValues, FieldResolvers, Resolvers, ScalarCode } from '../api/resolvers.ts';
 
@@ -42,6 +43,9 @@ export function attachResolvers(schema: GraphQLSchema, resolvers: Resolvers): vo
       const { __resolveType: resolveType } = code as FieldResolvers;
       type.resolveType = resolveType as unknown as GraphQLTypeResolver<unknown, unknown>;
     }
+  }
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (holdsDigits(type) && resolvers[type.name] === undefined) attachScalar(type, DIGITS_CODE);
   }
   renewDefaults(schema);
 }

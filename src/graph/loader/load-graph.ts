@@ -85,7 +85,7 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
       findings.all.filter(({ severity }) => severity === 'error'),
     );
   }
-  const { fields, definition, guards, entities } = parts;
+  const { fields, definition, guards, entities, schemas } = parts;
   const schema = publicSchema(parts.schema);
   attachResolvers(schema, definition.resolvers ?? {});
   attachEntities(schema, entities, guards, definition.backends);
@@ -98,7 +98,7 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
     folder: absolute,
     schema,
     bindings: bindingsOf(fields, schema, definition, guards),
-    topics: topicsOf(fields, definition),
+    topics: topicsOf(fields, { schema: parts.schema, definition, schemas }),
     definition,
     subgraphSdl: sdl,
     hasAuth: guards.all.length > 0,

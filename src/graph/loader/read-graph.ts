@@ -9,6 +9,7 @@ import type { GraphDefinition } from '../api/define-graph.ts';
 import type { Findings } from '../diagnostic.ts';
 import { resolvableTypes } from '../entities/attach-federation.ts';
 import type { Entities } from '../entities/entities.ts';
+import { LocalSchemas } from '../encoding/local-schemas.ts';
 import { readEntities } from '../entities/read-entities.ts';
 import { readEventFields, type EventField } from '../directives/event-field.ts';
 import { loadCode } from './graph-code.ts';
@@ -21,6 +22,7 @@ export interface GraphParts {
   readonly definition: GraphDefinition;
   readonly guards: Guards;
   readonly entities: Entities;
+  readonly schemas: LocalSchemas;
 }
 
 export interface ReadOptions {
@@ -53,5 +55,6 @@ export async function readGraph(
   new AuthCheck(schema, code.definition, file, findings).check(guards);
   if (claims !== undefined && code.definition.authenticate === undefined)
     warnOfAbsentClaims(guards, fields, claims, file, findings);
-  return { schema, fields, definition: code.definition, guards, entities };
+  const schemas = await LocalSchemas.read(fields, folder, findings);
+  return { schema, fields, definition: code.definition, guards, entities, schemas };
 }

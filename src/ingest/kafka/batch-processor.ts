@@ -7,6 +7,7 @@ import { Chunk } from '../chunk.ts';
 import { LettersNotTaken, type LettersInHand } from './letters-in-hand.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
+import { SchemaUnavailable } from '../schemas/registry.ts';
 import { WaitingPartitions } from './waiting-partitions.ts';
 import type { HeldBatch } from './state.ts';
 import { PartitionTimes } from './partition-times.ts';
@@ -188,11 +189,24 @@ export class BatchProcessor {
       chunk = await Chunk.of(records.slice(0, count), parts);
       const { last } = chunk;
       return last && (await this.#deliver(chunk, last, batch, isCurrent)) ? last : undefined;
+    } catch (thrown) {
+      const [first] = records;
+      if (!(thrown instanceof SchemaUnavailable) || first === undefined) throw thrown;
+      this.#awaitSchema(batch, first, thrown);
+      return undefined;
     } finally {
       // An attempt without an answer may still go on.
       const attempt = chunk?.attempt ?? Promise.resolve();
       attempt.catch(() => undefined).finally(() => reservation.release());
     }
+  }
+
+  /** Makes the partition wait until it is worth asking for the schema again. */
+  #awaitSchema(batch: RecordBatch, first: KafkaRecord, { message: reason, over }: SchemaUnavailable): void {
+    this.#waiting.wait(batch, { reason, last: first }, async () => {
+      await over;
+      return false;
+    });
   }
 
   /** How many of these records one reservation may cover, at least one, and how many bytes. */
@@ -257,7 +271,7 @@ export class BatchProcessor {
 
   /**
    * @returns whether the chunk is acknowledged; false if the member has lost the partition, or is being stopped
-   * @throws EventsNotTaken, LettersNotTaken
+   * @throws EventsNotTaken, LettersNotTaken, SchemaUnavailable
    */
   async #untilTaken(chunk: Chunk, batch: RecordBatch, isCurrent: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping, log } = this.#options;
@@ -270,8 +284,8 @@ export class BatchProcessor {
         if (attempt > 1 || hasWaited) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
-        // Everything else of the chunk is acknowledged.
-        if (thrown instanceof LettersNotTaken) throw thrown;
+        // Of the former, everything else of the chunk is acknowledged; of the latter, nothing is published.
+        if (thrown instanceof LettersNotTaken || thrown instanceof SchemaUnavailable) throw thrown;
         const reason = messageOf(thrown);
         this.#held = { topic, partition, reason };
         const fields = { topic, partition, attempt, error: reason };

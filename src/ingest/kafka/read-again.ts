@@ -20,7 +20,7 @@ import type { KafkaDriver, LogName, PartitionPosition, RecordBatch, RecordRange 
 interface ReadAgainOptions {
   readonly driver: Pick<KafkaDriver, 'read'>;
   /** How records are routed: like those that are published. */
-  readonly routing: Pick<PipelineOptions, 'topics' | 'prefix' | 'maxAgeSeconds' | 'now'>;
+  readonly routing: Pick<PipelineOptions, 'topics' | 'prefix' | 'maxAgeSeconds' | 'now' | 'schemas'>;
   /** A larger record is not decoded. */
   readonly maxRecordBytes: number;
   /** Bytes times channels of one event. */
@@ -33,6 +33,8 @@ interface ReadAgainOptions {
 
 /** Faults that one process may find in a record, and another not. */
 const OF_THE_PROCESS: ReadonlySet<DecodeErrorReason> = new Set([
+  'bad_schema',
+  'unknown_schema',
   'decode_failed',
   'too_large',
   'too_slow',

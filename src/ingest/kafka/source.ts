@@ -25,6 +25,7 @@ import { partitionState, type KafkaSourceState } from './state.ts';
 import { Pipeline } from '../pipeline.ts';
 import { largestRecord } from '../record-bytes.ts';
 import { ReadAgain } from './read-again.ts';
+import type { Schemas } from '../schemas/codec.ts';
 import { supervise } from '../../support/supervise.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 
@@ -56,6 +57,8 @@ export interface KafkaSourceOptions extends Pick<
    * end, and is deleted at the stop.
    */
   readonly broadcast: boolean;
+  /** The schemas that messages name. Absent: none can be had. */
+  readonly schemas?: Schemas | undefined;
   readonly clock?: Clock;
   readonly timing?: GroupTiming;
   readonly driver: KafkaDriver;
@@ -142,7 +145,7 @@ export class KafkaSource {
       stopping,
     });
     const { REDIS_PREFIX: prefix, EVENT_MAX_AGE_SECONDS: maxAgeSeconds } = settings;
-    const routing = { topics, prefix, maxAgeSeconds, now: clock.now };
+    const routing = { topics, prefix, maxAgeSeconds, now: clock.now, schemas: options.schemas };
     this.#pipeline = new Pipeline({ ...routing, ...observed });
     this.#processor = new BatchProcessor({
       badBatches: this.#badBatches,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeyRouting } from '../../../src/ingest/key-routing.ts';
 import { Metrics } from '../../../src/metrics.ts';
-import { readableLog, record, topic } from './parts.ts';
+import { readableLog, topic } from './parts.ts';
 
 test('of every topic the first message and then one in a hundred is parsed, counted separately from other topics', () => {
   const keys = new KeyRouting({ prefix: '', metrics: new Metrics(), log: readableLog().log });
@@ -10,8 +10,7 @@ test('of every topic the first message and then one in a hundred is parsed, coun
   const lookedAt: string[] = [];
   for (let offset = 0; offset < 250; offset += 1) {
     for (const one of topics) {
-      const message = record('{"id":1}', { topic: one.name, offset, key: Buffer.from('1') });
-      if (keys.channels(message, one) === undefined) lookedAt.push(`${one.name} ${offset}`);
+      if (keys.channels('1', one) === undefined) lookedAt.push(`${one.name} ${offset}`);
     }
   }
   assert.deepEqual(lookedAt, ['a 0', 'b 0', 'a 100', 'b 100', 'a 200', 'b 200']);

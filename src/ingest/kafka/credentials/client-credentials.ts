@@ -6,6 +6,8 @@ import type { IssuedToken } from './renewed-token.ts';
 import { TokenUnavailable } from './token-unavailable.ts';
 
 interface ClientCredentialsOptions {
+  /** The setting with the URL, for errors. */
+  readonly setting: string;
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: () => string;
@@ -34,10 +36,10 @@ const TEMPORARY = new Set([408, 425, 429]);
  * @throws TokenUnavailable, or SluiceError BAD_SETTINGS if the secret's file is not what it must be
  */
 export async function issueToken(options: ClientCredentialsOptions): Promise<IssuedToken> {
-  const { url, timeoutMs = TIMEOUT_MS, now } = options;
+  const { now } = options;
   const request = requestOf(options);
   const askedAt = now();
-  const { status, body } = await exchange(url, request, timeoutMs);
+  const { status, body } = await exchange(options, request);
   const answer = fieldsOf(body);
   if (status !== 200) {
     // Some endpoints repeat what they were sent.
@@ -46,13 +48,13 @@ export async function issueToken(options: ClientCredentialsOptions): Promise<Iss
       .filter((text) => typeof text === 'string')
       .map((text) => text.replaceAll(secret, '…').replaceAll(encodeURIComponent(secret), '…'));
     const retriable = status >= 500 || TEMPORARY.has(status);
-    throw unavailable(`status ${[status, ...reason].join(', ')}`, { retriable });
+    throw unavailable(options, `status ${[status, ...reason].join(', ')}`, { retriable });
   }
   const { access_token: value, token_type: type = 'Bearer', expires_in: seconds } = answer;
   if (typeof value !== 'string' || value === '')
-    throw unavailable('an answer without access_token', { retriable: false });
+    throw unavailable(options, 'an answer without access_token', { retriable: false });
   if (String(type).toLowerCase() !== 'bearer')
-    throw unavailable(`one of type ${String(type)}`, { retriable: false });
+    throw unavailable(options, `one of type ${String(type)}`, { retriable: false });
   // Without either, it is unknown how long the token is valid, so each connection gets its own.
   const life = Number(seconds ?? 0) * 1_000;
   return {
@@ -84,15 +86,15 @@ function requestOf({
 }
 
 async function exchange(
-  url: string,
+  options: ClientCredentialsOptions,
   request: RequestInit,
-  timeoutMs: number,
 ): Promise<{ status: number; body: string }> {
+  const { url, timeoutMs = TIMEOUT_MS } = options;
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) });
     return { status: response.status, body: await readBody(response, MAX_BYTES) };
   } catch (cause) {
-    throw unavailable(reasonOf(cause), { retriable: true, cause });
+    throw unavailable(options, reasonOf(cause), { retriable: true, cause });
   }
 }
 
@@ -113,9 +115,10 @@ function fieldsOf(body: string): Record<string, unknown> {
 }
 
 function unavailable(
+  { setting }: ClientCredentialsOptions,
   came: string,
   options: ConstructorParameters<typeof TokenUnavailable>[1],
 ): TokenUnavailable {
-  const expected = 'KAFKA_OAUTH_TOKEN_URL: expected status 200 and a bearer token';
+  const expected = `${setting}: expected status 200 and a bearer token`;
   return new TokenUnavailable(`${expected}, got ${shortened(came, SHOWN_CHARACTERS)}`, options);
 }

@@ -101,6 +101,7 @@ function tokenSource({ settings, log, now }: CredentialsOptions): () => Promise<
     return tokenFile(file, now);
   }
   const client = {
+    setting: 'KAFKA_OAUTH_TOKEN_URL',
     url,
     clientId: settings.KAFKA_OAUTH_CLIENT_ID ?? '',
     clientSecret: secretOf(settings, 'KAFKA_OAUTH_CLIENT_SECRET'),

@@ -17,10 +17,10 @@ const coded = (definition: string, ...said: readonly string[]): Case => [
 describe('checkGraph', () => {
   testDirectives({
     '@event(topic: "bids", ›retain: true)':
-      'Unknown argument "retain" on directive "@event". → topic, key, argument, keyFrom, keys, format, sharing, history and replay',
+      'Unknown argument "retain" on directive "@event". → topic, key, argument, keyFrom, keys, format, schema',
     '@event(topic: "bids", keys: ›CAMEL)': 'keys: expected SNAKE or KEEP, got CAMEL → Leave it out',
-    '@event(topic: "bids", format: ›AVRO, keyFrom: ›KAFKAKEY)': [
-      "format: expected JSON, got AVRO → a function that makes events of the topic's messages: decode: {",
+    '@event(topic: "bids", format: ›XML, keyFrom: ›KAFKAKEY)': [
+      "format: expected JSON or AVRO or PROTOBUF or JSON_SCHEMA, got XML → a function that makes events of the topic's messages: decode: {",
       'keyFrom: expected EVENT or KAFKA_KEY, got KAFKAKEY → KAFKA_KEY if the Kafka key holds the same value',
     ],
     '@event(topic: "bids", keyFrom: ›"KAFKA_KEY")':

@@ -50,7 +50,9 @@ describe('loadGraph', () => {
 
   it('merges what all fields of one topic need of it', async (t) => {
     const { topics } = await load(t);
-    const rest = { kafkaKey: undefined, decode: undefined, history: undefined };
+    const json = { format: 'JSON', decodeValue: undefined, keyFormat: undefined, decodeKey: undefined };
+    const bare = { ...json, envelope: 'NONE', from: new Map(), shape: undefined };
+    const rest = { kafkaKey: undefined, decode: undefined, history: undefined, ...bare };
     assert.deepEqual(
       [...topics.values()],
       [

@@ -12,6 +12,7 @@ import type { IngestStep } from '../../../../src/events/trace.ts';
 import type { ByteSource } from '../../../../src/support/byte-budget.ts';
 import { roomForRecords, SOURCE_SETTINGS } from '../../../helpers/source-settings.ts';
 import { Pipeline } from '../../../../src/ingest/pipeline.ts';
+import type { Schemas } from '../../../../src/ingest/schemas/codec.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { RecordingPublisher, readableLog, record, topic, topics } from '../parts.ts';
 
@@ -39,6 +40,7 @@ class HastyClock implements Clock {
 interface Parts extends Partial<Topic> {
   readonly policy?: 'stop' | 'skip';
   readonly spans?: EventSpans;
+  readonly schemas?: Schemas;
   readonly records?: ByteSource;
   readonly maxFanoutBytes?: number;
 }
@@ -52,6 +54,7 @@ const placeAndReason = ({ headers }: DeadLetterMessage) => [
 export function setUp({
   policy = 'stop',
   spans,
+  schemas,
   records = roomForRecords(),
   maxFanoutBytes = SOURCE_SETTINGS.MAX_EVENT_FANOUT_BYTES,
   ...options
@@ -86,6 +89,7 @@ export function setUp({
     log,
     now: clock.now,
     trace,
+    schemas,
   });
   const processor = new BatchProcessor({
     ...shared,

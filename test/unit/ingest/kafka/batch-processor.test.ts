@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Publication } from '../../../../src/events/publisher.ts';
+import type { Schemas } from '../../../../src/ingest/schemas/codec.ts';
+import { SchemaUnavailable } from '../../../../src/ingest/schemas/registry.ts';
+import { deferred } from '../../../helpers/deferred.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { roomForRecords } from '../../../helpers/source-settings.ts';
 import { events, FakeBatch, setUp } from './batch-parts.ts';
@@ -434,3 +437,49 @@ test('while a chunk is delivered, and while its partition waits for the dead-let
   await consume(['{"n":1}', 'not json']);
   assert.equal(published(0), 1);
 });
+
+/** A registry that is away until `answer` is called. */
+function awayRegistry() {
+  const over = deferred();
+  let isAway = true;
+  const schema = JSON.stringify({ type: 'record', name: 'R', fields: [{ name: 'n', type: 'int' }] });
+  const schemas: Schemas = {
+    schema: async () => {
+      if (isAway) throw new SchemaUnavailable('the registry is away', over.promise);
+      return { type: 'AVRO', text: schema, references: [] };
+    },
+  };
+  const answer = (): void => {
+    isAway = false;
+    over.resolve();
+  };
+  return { schemas, answer };
+}
+
+/** The id of a schema, and a number below 64. */
+const avro = (number: number): string => `\0\0\0\0\u0005${String.fromCharCode(number * 2)}`;
+
+const avroBatch = () => new FakeBatch([avro(1), avro(2), avro(3)], ['1', '2', '3']);
+
+for (const [what, keyFrom] of [
+  ['decoded', undefined],
+  ['routed by their Kafka keys', 'n'],
+] as const) {
+  test(`a partition whose schemas the registry does not give waits until it does, and no other: records are ${what}`, async () => {
+    const { schemas, answer } = awayRegistry();
+    const routing = keyFrom === undefined ? {} : { keys: [keyFrom], kafkaKey: keyFrom };
+    const { consume, processor, offsets, buriedAs } = setUp({ format: 'AVRO', schemas, ...routing });
+    const first = await consume(avroBatch());
+    assert.deepEqual([first.committed, first.pauses, first.resumes], [[], 1, 0]);
+    assert.equal(processor.held('bids', 0)?.reason, 'the registry is away');
+    const other = await consume(otherBatch(['{}']));
+    // It names no schema, and is no event.
+    assert.deepEqual([other.committed, other.pauses], [[1], 0]);
+    answer();
+    await resumed(first);
+    const again = await consume(avroBatch());
+    assert.deepEqual(again.committed, [3]);
+    assert.deepEqual(new Set(offsets()), new Set([0, 1, 2]));
+    assert.deepEqual(buriedAs(), [['0', 'malformed']]);
+  });
+}

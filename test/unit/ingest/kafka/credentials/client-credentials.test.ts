@@ -8,6 +8,7 @@ import { TokenIssuer } from '../../../../helpers/token-issuer.ts';
 const NOW = Date.now();
 
 const optionsOf = (url: string) => ({
+  setting: 'KAFKA_OAUTH_TOKEN_URL',
   url,
   clientId: 'gateway',
   clientSecret: () => 'open:sesame',

@@ -1,0 +1,152 @@
+import { LRUCache } from 'lru-cache';
+import { messageOf } from '../../errors.ts';
+import { DecodeError } from '../../events/decode-error.ts';
+import type { JsonValue } from '../../events/event.ts';
+import { snakeCase } from '../../events/snake-case.ts';
+import { avroDecoder } from '../../formats/avro.ts';
+import { SchemaFault } from '../../formats/avro-schema.ts';
+import { malformed } from '../../formats/cursor.ts';
+import type { Decoder, Naming } from '../../formats/decoder.ts';
+import { protobufDecoder } from '../../formats/protobuf.ts';
+import { ProtobufSchema, type MessageChoice } from '../../formats/protobuf-schema.ts';
+import type { Shape } from '../../formats/shape.ts';
+import type { FormatName, Topic } from '../../graph/graph.ts';
+import { isRecord } from '../../support/kind-of.ts';
+import { shortened } from '../../support/shortened.ts';
+import { decodeJson } from '../decode.ts';
+import type { KafkaRecord } from '../record.ts';
+import { readFrame, type Framed, type IdKind, type SchemaText } from './schema-id.ts';
+
+/** Schemas of one topic; each evolves by a new one. */
+const MAX_DECODERS = 1_000;
+
+/** For how long a schema that can't be used is not asked for again. */
+const FAULT_MS = 30_000;
+
+const SHOWN_CHARACTERS = 300;
+
+/** Where the schemas are that messages name. */
+export interface Schemas {
+  /** @throws SchemaUnavailable, or DecodeError `unknown_schema` */
+  schema(kind: IdKind, id: string): Promise<SchemaText>;
+}
+
+interface CodecOptions {
+  readonly format: FormatName;
+  /** By a schema of the graph's folder; undefined: each message names its schema. */
+  readonly decode: Decoder | undefined;
+  readonly part: 'value' | 'key';
+  readonly shape: Shape | undefined;
+  readonly naming: Naming;
+  readonly schemas: Schemas | undefined;
+}
+
+/** Decodes the values, or the keys, of one topic. */
+export class Codec {
+  readonly #options: CodecOptions;
+  readonly #decoders = new LRUCache<string, Decoder | DecodeError>({ max: MAX_DECODERS, ttl: 0 });
+
+  constructor(options: CodecOptions) {
+    this.#options = options;
+  }
+
+  /** The codec of a topic's values. */
+  static ofValues(topic: Topic, schemas: Schemas | undefined): Codec {
+    const { format = 'JSON', decodeValue: decode, shape, keyStyle } = topic;
+    return new Codec({ format, decode, part: 'value', shape, naming: namingOf(keyStyle), schemas });
+  }
+
+  /** The codec of a topic's keys; undefined: they are text. */
+  static ofKeys(topic: Topic, schemas: Schemas | undefined): Codec | undefined {
+    const { keyFormat: format, decodeKey: decode, keyStyle } = topic;
+    if (format === undefined) return undefined;
+    return new Codec({ format, decode, part: 'key', shape: TEXT, naming: namingOf(keyStyle), schemas });
+  }
+
+  /**
+   * @param bytes the record's value, or its key
+   * @returns a promise only if its schema is not known yet
+   * @throws DecodeError, or rejects with it, or with SchemaUnavailable
+   */
+  decode(bytes: Buffer, { headers }: Pick<KafkaRecord, 'headers'>): JsonValue | Promise<JsonValue> {
+    const { format, decode, part, schemas, shape, naming } = this.#options;
+    if (format === 'JSON') return decodeJson(bytes, shape, naming);
+    if (format === 'JSON_SCHEMA') return decodeJson(withoutId(bytes), shape, naming);
+    if (decode !== undefined) return decode(bytes);
+    const frame = readFrame(bytes, headers, part, format === 'PROTOBUF');
+    const key = `${frame.kind} ${frame.id} ${String(frame.message ?? '')}`;
+    const known = this.#decoders.get(key);
+    if (known instanceof DecodeError) throw known;
+    if (known !== undefined) return known(frame.payload);
+    if (schemas === undefined) throw malformed(`expected a schema registry for format ${format}, got none`);
+    return schemas
+      .schema(frame.kind, frame.id)
+      .then((schema) => this.#compile(key, schema, frame)(frame.payload));
+  }
+
+  /** @throws DecodeError `bad_schema` */
+  #compile(key: string, schema: SchemaText, { message }: Framed): Decoder {
+    // Another record of the chunk may have waited for the same schema.
+    const known = this.#decoders.get(key);
+    if (typeof known === 'function') return known;
+    try {
+      const decoder = this.#decoderOf(schema, message);
+      this.#decoders.set(key, decoder);
+      return decoder;
+    } catch (cause) {
+      const error = new DecodeError('bad_schema', shortened(messageOf(cause), SHOWN_CHARACTERS), { cause });
+      this.#decoders.set(key, error, { ttl: FAULT_MS });
+      throw error;
+    }
+  }
+
+  #decoderOf({ type, text, references }: SchemaText, message: MessageChoice = [0]): Decoder {
+    const { format, shape, naming } = this.#options;
+    if (type !== '' && type !== format) {
+      throw new SchemaFault(`expected a schema of format ${format}, got one of ${type}`);
+    }
+    if (format === 'AVRO') {
+      return avroDecoder(
+        text,
+        references.map((reference) => reference.text),
+        shape,
+        naming,
+      );
+    }
+    return protobufDecoder(new ProtobufSchema(text, references).message(message), shape, naming);
+  }
+}
+
+/** Keys are channels' names: all their digits count. */
+const TEXT: Shape = { leaf: 'text', isList: false, field: () => TEXT };
+
+/** JSON begins with no byte of 0. The id is not looked up: the GraphQL schema says what the event must be. */
+function withoutId(bytes: Buffer): Buffer {
+  if (bytes[0] === 0) return bytes.subarray(bytes.length >= 9 && bytes.readUInt32BE(1) === 0 ? 9 : 5);
+  return bytes[0] === 1 ? bytes.subarray(17) : bytes;
+}
+
+function namingOf(keyStyle: Topic['keyStyle']): Naming {
+  return keyStyle === 'SNAKE' ? snakeCase : (name) => name;
+}
+
+/**
+ * The text of a Kafka key: a scalar's own; of an object with one field, or with a field of this name, that field's.
+ *
+ * @param name the field that the topic's events are routed by
+ */
+export function keyText(key: JsonValue, name: string | undefined): string {
+  if (!isRecord(key)) return typeof key === 'string' ? key : JSON.stringify(key);
+  // Connectors that write JSON put its schema beside it.
+  const { payload, schema } = key as Record<string, JsonValue>;
+  const whole = payload !== undefined && isRecord(schema) && Object.keys(key).length === 2 ? payload : key;
+  if (!isRecord(whole)) return keyText(whole as JsonValue, name);
+  const entries = Object.entries(whole as Record<string, JsonValue>);
+  const [, value] = entries.find(([field]) => snakeCase(field) === name || field === name) ?? [];
+  const found = value ?? (entries.length === 1 ? entries[0]?.[1] : undefined);
+  return found === undefined
+    ? JSON.stringify(whole)
+    : typeof found === 'string'
+      ? found
+      : JSON.stringify(found);
+}

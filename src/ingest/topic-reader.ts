@@ -1,0 +1,125 @@
+import { LRUCache } from 'lru-cache';
+import type { Event, JsonValue } from '../events/event.ts';
+import type { SnakeCase } from '../events/snake-case.ts';
+import type { FieldSource, Topic } from '../graph/graph.ts';
+import { isRecord } from '../support/kind-of.ts';
+import { decodeWith, expectEvent } from './decode.ts';
+import { openEnvelope, textOf } from './envelope.ts';
+import { keyValuesOf, type KeyValues } from './key-values.ts';
+import type { EventRecord, KafkaRecord } from './record.ts';
+import { Codec, keyText, type Schemas } from './schemas/codec.ts';
+
+/** What a record is, once it has been read. */
+export type Reading =
+  | Event
+  /** The topic's own decode has left it out. */
+  | 'by_decode'
+  /** It is about no object: a heartbeat, the bounds of a transaction. */
+  | 'by_envelope'
+  /** A CloudEvent that has come before. */
+  | 'duplicate'
+  /** It deletes the object of its key. */
+  | 'deleted';
+
+/** CloudEvents of a topic that are known again. A producer that tries again sends the copy soon. */
+const KNOWN_IDS = 10_000;
+
+/** Reads the records of one topic: decodes them, opens their envelope, and fills in what comes from elsewhere in them. */
+export class TopicReader {
+  readonly #topic: Topic;
+  readonly #values: Codec;
+  readonly #keys: Codec | undefined;
+  readonly #pathValues: KeyValues;
+  /** Where each CloudEvent was, by source and id: a record that is read again is no copy of itself. */
+  readonly #known: LRUCache<string, string> | undefined;
+
+  /** @param schemas undefined if there is no registry */
+  constructor(topic: Topic, schemas: Schemas | undefined, snakeCase: SnakeCase) {
+    this.#topic = topic;
+    this.#values = Codec.ofValues(topic, schemas);
+    this.#keys = Codec.ofKeys(topic, schemas);
+    const paths = [...(topic.from?.values() ?? [])].flatMap((one) => (one.kind === 'path' ? one.path : []));
+    this.#pathValues = keyValuesOf({ keys: paths, keyStyle: topic.keyStyle }, snakeCase);
+    this.#known = topic.envelope === 'CLOUDEVENTS' ? new LRUCache({ max: KNOWN_IDS }) : undefined;
+  }
+
+  /**
+   * The Kafka key as text; null if there is none.
+   *
+   * @returns a promise only if its schema is not known yet
+   * @throws DecodeError, or rejects with it, or with SchemaUnavailable
+   */
+  key(record: KafkaRecord): string | null | Promise<string> {
+    const { key } = record;
+    if (key === null || this.#keys === undefined) return key?.toString() ?? null;
+    const name = this.#topic.kafkaKey?.split('.').at(-1);
+    const decoded = this.#keys.decode(key, record);
+    return decoded instanceof Promise ? decoded.then((one) => keyText(one, name)) : keyText(decoded, name);
+  }
+
+  /**
+   * @param key of the record, as text
+   * @returns a promise only if the topic's own decode gives one, or if the schema is not known yet
+   * @throws DecodeError, or rejects with it, or with SchemaUnavailable
+   */
+  read(record: EventRecord, key: string | null): Reading | Promise<Reading> {
+    const { decode } = this.#topic;
+    if (decode !== undefined) {
+      const decoded = decodeWith(decode, record);
+      const finish = (value: JsonValue | null): Reading =>
+        value === null ? 'by_decode' : this.#complete(expectEvent(value), value, record, key);
+      return decoded instanceof Promise ? decoded.then(finish) : finish(decoded);
+    }
+    const decoded = this.#values.decode(record.value, record);
+    return decoded instanceof Promise
+      ? decoded.then((value) => this.#open(value, record, key))
+      : this.#open(decoded, record, key);
+  }
+
+  #open(value: JsonValue, record: EventRecord, key: string | null): Reading {
+    const { envelope = 'NONE' } = this.#topic;
+    const opened = openEnvelope(value, envelope, record.headers);
+    if (typeof opened === 'string') return opened;
+    if (this.#known !== undefined && this.#isCopy(opened.whole, record)) return 'duplicate';
+    return this.#complete(expectEvent(opened.event), opened.whole, record, key);
+  }
+
+  #isCopy(whole: JsonValue, { partition, offset, epoch }: EventRecord): boolean {
+    if (!isRecord(whole) || whole['id'] === undefined || whole['source'] === undefined) return false;
+    const id = JSON.stringify([whole['source'], whole['id']]);
+    const place = `${partition}/${offset}/${epoch}`;
+    const known = this.#known?.get(id);
+    if (known === undefined) this.#known?.set(id, place);
+    return known !== undefined && known !== place;
+  }
+
+  #complete(event: Event, whole: JsonValue, record: EventRecord, key: string | null): Event {
+    const { from } = this.#topic;
+    if (from === undefined || from.size === 0) return event;
+    const values = isRecord(whole) ? this.#pathValues(whole as Event) : {};
+    for (const [name, source] of from) event[name] = valueOf(source, values, record, key);
+    return event;
+  }
+}
+
+function valueOf(source: FieldSource, values: Event, record: EventRecord, key: string | null): JsonValue {
+  switch (source.kind) {
+    case 'header':
+      return textOf(record.headers, source.name) ?? null;
+    case 'key':
+      return key;
+    case 'path':
+      return (Object.hasOwn(values, source.path) ? values[source.path] : null) ?? null;
+    case 'metadata':
+      switch (source.name) {
+        case 'TIMESTAMP':
+          return record.timestamp < 0 ? null : record.timestamp;
+        case 'OFFSET':
+          return record.offset;
+        case 'PARTITION':
+          return record.partition;
+        case 'TOPIC':
+          return record.topic;
+      }
+  }
+}
