@@ -26,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   tracing: () => import('./benchmarks/tracing.ts'),
   explain: () => import('./benchmarks/explain.ts'),
   ingest: () => import('./benchmarks/ingest.ts'),
+  formats: () => import('./benchmarks/formats.ts'),
 };
 
 const NAMES = Object.keys(BENCHMARKS);
