@@ -27,7 +27,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       usage: [
         [
           'init [folder]',
-          "write a new graph's project into a new or empty folder; --package <tarball>: with that Sluice",
+          "write a new graph's project into a new or empty folder; --package <tarball>: with that Sluice; --from <schema file or subject:name>: with the types of these messages",
         ],
       ],
       run: async (args) => (await import('./init.ts')).init(args),
@@ -39,7 +39,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       usage: [
         [
           'check <graph>',
-          "validate a graph's folder without starting; --no-types: not its TypeScript's types; --subgraph <back end>=<file or URL>: with its schema",
+          "validate a graph's folder without starting; --no-types: not its TypeScript's types; --subgraph <back end>=<file or URL>: with its schema; --registry: with the schemas of topics, --subject <topic>=<subject> if it has another name",
         ],
       ],
       run: async (args) => (await import('./check.ts')).check(args),

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { messageOf, SluiceError } from '../errors.ts';
 import { argumentsOf, UsageError } from './command.ts';
+import { graphFrom } from './init-from.ts';
 import { print } from './output.ts';
 
 const TEMPLATE = path.join(import.meta.dirname, 'template');
@@ -12,16 +13,22 @@ const PACKAGE = path.join(import.meta.dirname, '../../..');
 /** Files whose real names npm or tools of this repository would take for their own. */
 const RENAMED: Readonly<Record<string, string>> = { dockerignore: '.dockerignore', gitignore: '.gitignore' };
 
+/** Files of the template that are about its own topic. */
+const OF_EXAMPLE = /^(?:graph|test)\//;
+
 /**
- * `sluice init [folder] [--package tarball]`: writes a graph's project, and prints the paths of its files and the next
- * commands. A tarball of Sluice is copied into the project, since the project's image is built from its folder alone.
+ * `sluice init [folder] [--package tarball] [--from schema]`: writes a graph's project, and prints the paths of its files and
+ * the next commands. A tarball of Sluice is copied into the project, since the project's image is built from its folder
+ * alone. With a schema of messages, the graph has their types in place of the example's.
  */
 export async function init(args: readonly string[]): Promise<number> {
-  const allowed = { optional: ['folder'], lists: ['package'] };
+  const allowed = { optional: ['folder'], lists: ['package', 'from'] };
   const { positionals, lists } = argumentsOf(args, [], allowed);
   const [folder = '.'] = positionals;
   const { version } = JSON.parse(await readFile(path.join(PACKAGE, 'package.json'), 'utf8')) as Manifest;
   const tarball = lists['package']?.at(-1) ?? (await ownTarball(PACKAGE));
+  const from = lists['from']?.at(-1);
+  const own = from === undefined ? undefined : await graphFrom(from);
   const isThere = await demandEmpty(folder, tarball);
   if (tarball !== undefined && !isThere) print(`${await copyTarball(tarball, folder)}\n`);
   const sluice = tarball === undefined ? `^${version}` : `file:${path.basename(tarball)}`;
@@ -29,6 +36,7 @@ export async function init(args: readonly string[]): Promise<number> {
   const files = entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => path.relative(TEMPLATE, path.join(parentPath, name)))
+    .filter((file) => own === undefined || !OF_EXAMPLE.test(file))
     .toSorted();
   for (const file of files) {
     const target = path.join(folder, RENAMED[file] ?? file);
@@ -37,8 +45,15 @@ export async function init(args: readonly string[]): Promise<number> {
     await writeFile(target, file === 'package.json' ? manifest(text, folder, sluice) : text, { flag: 'wx' });
     print(`${target}\n`);
   }
+  for (const [file, text] of Object.entries(own ?? {})) {
+    const target = path.join(folder, file);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, text, { flag: 'wx' });
+    print(`${target}\n`);
+  }
   const enter = path.resolve(folder) === process.cwd() ? '' : `cd ${forShell(folder)} && `;
-  return print(`\nNext: ${enter}npm install && npm run types && npm test && npx sluice dev\n`);
+  const tried = own === undefined ? 'npm run types && npm test' : 'npm run check';
+  return print(`\nNext: ${enter}npm install && ${tried} && npx sluice dev\n`);
 }
 
 interface Manifest {

@@ -157,6 +157,17 @@ export class ProtobufSchema {
     return found;
   }
 
+  /** The first message of the file that no other one of it holds. @throws SchemaFault */
+  outermost(): ProtobufMessage {
+    const held = new Set(
+      this.#messages.flatMap((message) =>
+        message.fieldsArray.map(({ resolvedType }) => resolvedType).filter((type) => type !== message),
+      ),
+    );
+    const index = this.#messages.findIndex((message) => !held.has(message));
+    return this.message([Math.max(index, 0)]);
+  }
+
   #named(name: string): ProtobufMessage {
     const within = this.#package === null ? name : `${this.#package}.${name}`;
     const found = [name, within].map((one) => this.#root.lookup(one)).find((one) => this.#isMessage(one));

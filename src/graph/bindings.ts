@@ -5,9 +5,8 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
 } from 'graphql';
-import { snakeCase } from '../events/snake-case.ts';
+import { namingOf } from '../formats/decoder.ts';
 import type { HistorySettings } from '../events/history-settings.ts';
-import type { Naming } from '../formats/decoder.ts';
 import type { GraphDefinition } from './api/define-graph.ts';
 import type { Guards } from './auth/guards.ts';
 import type { Rule } from './auth/rule.ts';
@@ -127,12 +126,12 @@ function encoded(
   const event = needsSchema(format) || holdsNumbers ? eventShape(schema, types) : undefined;
   const from = fromFields(schema, types);
   const shape = event && messageShape(event, envelope, from);
-  const naming: Naming = keyStyle === 'SNAKE' ? snakeCase : (name) => name;
+  const naming = namingOf(keyStyle);
   return {
     format,
-    decodeValue: schemas.get(encoding.schema)?.(shape, naming),
+    decodeValue: schemas.get(encoding.schema)?.decoder(shape, naming),
     keyFormat,
-    decodeKey: schemas.get(encoding.keySchema)?.(undefined, naming),
+    decodeKey: schemas.get(encoding.keySchema)?.decoder(undefined, naming),
     envelope,
     from,
     shape,

@@ -72,6 +72,11 @@ function givenIn(node: ConstDirectiveNode): string[] {
     .filter((name) => (ARGUMENTS as readonly string[]).includes(name));
 }
 
+/** Whether the field's value comes from elsewhere in the message. */
+export function hasSource(field: GraphQLField<unknown, unknown>): boolean {
+  return sourceOf(field) !== undefined;
+}
+
 /** @returns undefined without a source that can be used */
 function sourceOf(field: GraphQLField<unknown, unknown>): FieldSource | undefined {
   const [node] = directivesOf(field, 'from');

@@ -3,6 +3,9 @@ import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { avroDecoder } from '../../formats/avro.ts';
 import { readAvroSchema, SchemaFault } from '../../formats/avro-schema.ts';
+import { describeSchema } from '../../formats/describe.ts';
+import { describeProtobuf } from '../../formats/describe-protobuf.ts';
+import type { DescribedObject } from '../../formats/described.ts';
 import type { Decoder, Naming } from '../../formats/decoder.ts';
 import { protobufDecoder } from '../../formats/protobuf.ts';
 import {
@@ -20,8 +23,11 @@ import { needsSchema } from './encoding.ts';
 /** Most files that a .proto file may import, directly or not. */
 const MAX_IMPORTS = 1_000;
 
-/** A schema from the graph's folder: makes the decoder for a shape of events. */
-type LocalSchema = (shape: Shape | undefined, naming: Naming) => Decoder;
+/** A schema from the graph's folder. */
+interface LocalSchema {
+  decoder(shape: Shape | undefined, naming: Naming): Decoder;
+  describe(): DescribedObject;
+}
 
 /** The schemas that a graph has in its folder, for topics whose messages name none. */
 export class LocalSchemas {
@@ -83,14 +89,20 @@ export class LocalSchemas {
   async #avro(file: string): Promise<LocalSchema> {
     const text = await this.#textOf(file);
     readAvroSchema(text);
-    return (shape, naming) => avroDecoder(text, [], shape, naming);
+    return {
+      decoder: (shape, naming) => avroDecoder(text, [], shape, naming),
+      describe: () => describeSchema({ format: 'AVRO', text }),
+    };
   }
 
   async #protobuf(reference: string): Promise<LocalSchema> {
     const end = reference.lastIndexOf('#');
     const [file, message] = end < 0 ? [reference, [0]] : [reference.slice(0, end), reference.slice(end + 1)];
     const type: ProtobufMessage = (await this.#protobufSchema(file)).message(message);
-    return (shape, naming) => protobufDecoder(type, shape, naming);
+    return {
+      decoder: (shape, naming) => protobufDecoder(type, shape, naming),
+      describe: () => describeProtobuf(type),
+    };
   }
 
   /** Imports are files of the folder, too, except Google's own. */

@@ -1,6 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import path from 'node:path';
 import { Findings, listed, startOf, type Diagnostic } from '../diagnostic.ts';
+import type { EventField } from '../directives/event-field.ts';
+import { checkSchemas, type TopicSchema } from '../encoding/check-schemas.ts';
 import { checkSubgraph } from '../entities/check-subgraph.ts';
 import { readGraph, type ReadOptions } from './read-graph.ts';
 import { SCHEMA_FILE } from './schema-files.ts';
@@ -8,6 +10,8 @@ import { SCHEMA_FILE } from './schema-files.ts';
 interface CheckOptions extends Pick<ReadOptions, 'claims'> {
   /** The schemas of back ends that entities are fetched from. */
   readonly subgraphs?: readonly { readonly backend: string; readonly schema: GraphQLSchema }[];
+  /** Finds the schemas of topics whose messages name theirs. */
+  readonly registry?: (fields: readonly EventField[]) => Promise<ReadonlyMap<string, TopicSchema>>;
 }
 
 /**
@@ -18,7 +22,7 @@ interface CheckOptions extends Pick<ReadOptions, 'claims'> {
  */
 export async function checkGraph(
   folder: string,
-  { claims, subgraphs = [] }: CheckOptions = {},
+  { claims, subgraphs = [], registry }: CheckOptions = {},
 ): Promise<readonly Diagnostic[]> {
   const findings = new Findings();
   const parts = await readGraph(folder, findings, { claims });
@@ -31,5 +35,6 @@ export async function checkGraph(
       findings.error(startOf(file), `the graph has no back end "${backend}" to be compared`, hint);
     } else checkSubgraph(parts, backend, schema, file, findings);
   }
+  if (!findings.hasErrors) checkSchemas(parts, (await registry?.(parts.fields)) ?? new Map(), file, findings);
   return findings.all;
 }

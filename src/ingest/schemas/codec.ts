@@ -6,7 +6,8 @@ import { snakeCase } from '../../events/snake-case.ts';
 import { avroDecoder } from '../../formats/avro.ts';
 import { SchemaFault } from '../../formats/avro-schema.ts';
 import { malformed } from '../../formats/cursor.ts';
-import type { Decoder, Naming } from '../../formats/decoder.ts';
+import { namingOf, type Decoder, type Naming } from '../../formats/decoder.ts';
+import { textsOf } from '../../formats/describe.ts';
 import { protobufDecoder } from '../../formats/protobuf.ts';
 import { ProtobufSchema, type MessageChoice } from '../../formats/protobuf-schema.ts';
 import type { Shape } from '../../formats/shape.ts';
@@ -106,12 +107,7 @@ export class Codec {
       throw new SchemaFault(`expected a schema of format ${format}, got one of ${type}`);
     }
     if (format === 'AVRO') {
-      return avroDecoder(
-        text,
-        references.map((reference) => reference.text),
-        shape,
-        naming,
-      );
+      return avroDecoder(text, textsOf(references), shape, naming);
     }
     return protobufDecoder(new ProtobufSchema(text, references).message(message), shape, naming);
   }
@@ -124,10 +120,6 @@ const TEXT: Shape = { leaf: 'text', isList: false, field: () => TEXT };
 function withoutId(bytes: Buffer): Buffer {
   if (bytes[0] === 0) return bytes.subarray(bytes.length >= 9 && bytes.readUInt32BE(1) === 0 ? 9 : 5);
   return bytes[0] === 1 ? bytes.subarray(17) : bytes;
-}
-
-function namingOf(keyStyle: Topic['keyStyle']): Naming {
-  return keyStyle === 'SNAKE' ? snakeCase : (name) => name;
 }
 
 /**

@@ -46,8 +46,8 @@ const MAX_ABSENT = 10_000;
 const RETRY = { firstMs: 200, maxMs: 5_000 };
 const SHOWN_CHARACTERS = 200;
 
-/** "Schema not found", of Confluent's API. */
-const NOT_FOUND = 40_403;
+/** Subject, version or schema not found, of Confluent's API. */
+const NOT_FOUND: readonly unknown[] = [40_401, 40_402, 40_403];
 
 /** The schema is not here yet: the registry is away, refuses, or takes its time. */
 export class SchemaUnavailable extends SluiceError {
@@ -143,6 +143,26 @@ export class SchemaRegistry {
       return await Promise.race([lookup.result, impatient]);
     } finally {
       done.abort('done');
+    }
+  }
+
+  /**
+   * The latest schema of a subject.
+   *
+   * @returns undefined if there is no such subject
+   * @throws SchemaUnavailable
+   */
+  async latest(subject: string): Promise<SchemaText | undefined> {
+    const name = encodeURIComponent(subject);
+    try {
+      return await this.#inTurn((base, api) =>
+        api === 'apicurio'
+          ? this.#ofApicurio(base, `${base}/groups/default/artifacts/${name}`, `/versions/latest/references`)
+          : this.#ofConfluent(base, `${base}/subjects/${name}/versions/latest`),
+      );
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
     }
   }
 
@@ -253,9 +273,16 @@ export class SchemaRegistry {
   }
 
   async #fetchSchema(base: string, api: Api, kind: IdKind, id: string): Promise<SchemaText> {
-    if (api === 'apicurio') return this.#ofApicurio(base, kind, id);
-    const path = kind === 'guid' ? `guids/${id}` : `ids/${id}`;
-    const answer = await this.#json(`${base}/schemas/${path}`);
+    if (api === 'confluent') {
+      return this.#ofConfluent(base, `${base}/schemas/${kind === 'guid' ? 'guids' : 'ids'}/${id}`);
+    }
+    if (kind === 'guid') throw new NotFound();
+    const ids = kind === 'global' ? 'globalIds' : 'contentIds';
+    return this.#ofApicurio(base, `${base}/ids/${ids}/${id}`, '/references');
+  }
+
+  async #ofConfluent(base: string, url: string): Promise<SchemaText> {
+    const answer = await this.#json(url);
     const { schemaType = 'AVRO' } = answer;
     const references = new References();
     await this.#confluentReferences(base, answer['references'], references);
@@ -273,12 +300,11 @@ export class SchemaRegistry {
     }
   }
 
-  async #ofApicurio(base: string, kind: IdKind, id: string): Promise<SchemaText> {
-    if (kind === 'guid') throw new NotFound();
-    const at = `${base}/ids/${kind === 'global' ? 'globalIds' : 'contentIds'}/${id}`;
-    const text = await this.#text(at);
+  /** @param list what follows in the URL of the references */
+  async #ofApicurio(base: string, url: string, list: string): Promise<SchemaText> {
+    const text = await this.#text(url);
     const references = new References();
-    await this.#apicurioReferences(base, `${at}/references`, references);
+    await this.#apicurioReferences(base, url + list, references);
     return { type: '', text, references: references.all };
   }
 
@@ -346,7 +372,7 @@ function saysNotFound(body: string): boolean {
   try {
     const answer: unknown = JSON.parse(body);
     if (!isRecord(answer)) return false;
-    return answer['error_code'] === NOT_FOUND || answer['name'] === 'ArtifactNotFoundException';
+    return NOT_FOUND.includes(answer['error_code']) || answer['name'] === 'ArtifactNotFoundException';
   } catch {
     return false;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { graphFolder } from '../../../helpers/graph-folder.ts';
-import { graphJs, testCases, type Case } from './cases.ts';
+import { graphJs, testCases, type Case } from '../check/cases.ts';
 
 const schema = (event: string, fields = 'id: ID') =>
   `type Subscription { bid_placed(id: ID): Bid ${event} }\ntype Bid { ${fields} }`;

@@ -1,0 +1,46 @@
+/** What a schema of any format says of values, for people: to write GraphQL types by it, and to compare types with it. */
+export type Described =
+  | DescribedObject
+  | DescribedEnum
+  /** Objects that say by their name which one they are. */
+  | { readonly kind: 'union'; readonly members: readonly DescribedObject[] }
+  | { readonly kind: 'list'; readonly of: DescribedValue }
+  /** Values by texts. */
+  | { readonly kind: 'map'; readonly of: DescribedValue }
+  | { readonly kind: 'scalar'; readonly name: DescribedScalar };
+
+interface Named {
+  /** Without its package or namespace: several may have it. */
+  readonly name: string;
+  /** The same object for the same definition. */
+  readonly definition: object;
+  readonly doc?: string | undefined;
+}
+
+export interface DescribedEnum extends Named {
+  readonly kind: 'enum';
+  readonly values: readonly string[];
+}
+
+/** As a GraphQL schema would call it. `Long`: an integer of 64 bits. `JSON`: anything. */
+export type DescribedScalar = 'Boolean' | 'Int' | 'Long' | 'Float' | 'Decimal' | 'String' | 'JSON';
+
+export interface DescribedValue {
+  readonly type: Described;
+  readonly isNullable: boolean;
+}
+
+export interface DescribedField extends DescribedValue {
+  readonly name: string;
+  readonly doc?: string | undefined;
+}
+
+export interface DescribedObject extends Named {
+  readonly kind: 'object';
+  /** An object may hold itself. */
+  readonly fields: () => readonly DescribedField[];
+}
+
+export function scalarOf(name: DescribedScalar): Described {
+  return { kind: 'scalar', name };
+}
