@@ -3,7 +3,7 @@ import { describeSchema } from '../formats/describe.ts';
 import type { DescribedObject } from '../formats/described.ts';
 import { SchemaRegistry } from '../ingest/schemas/registry.ts';
 import { RegistryAccess } from '../ingest/schemas/registry-access.ts';
-import type { SchemaText } from '../ingest/schemas/schema-id.ts';
+import type { SchemaText } from '../ingest/schemas/schema-text.ts';
 import { createLog } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { systemClock } from '../support/clock.ts';

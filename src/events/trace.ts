@@ -34,7 +34,7 @@ interface TracedFilter {
 
 /** Why a record that is no dead letter is no event for any subscription either. */
 export type PassedOverReason =
-  'no_field' | 'tombstone' | 'too_old' | 'by_decode' | 'by_envelope' | 'duplicate';
+  'no_field' | 'tombstone' | 'too_old' | 'by_decode' | 'by_envelope' | 'deleted' | 'duplicate';
 
 /** A step in a process that consumes the event, or gets it by hand, without Kafka. */
 export type IngestStep =

@@ -8,6 +8,7 @@ const PASSED_OVER: Readonly<Record<PassedOverReason, string>> = {
   tombstone: 'it is a tombstone, a record without a value',
   too_old: 'it is older than EVENT_MAX_AGE_SECONDS',
   by_decode: "the graph's decode of its topic has left it out",
+  deleted: 'it says that the row of its key is deleted',
   by_envelope: 'its envelope holds no object: a heartbeat, or the bounds of a transaction',
   duplicate: 'a CloudEvent of the same source and id has come before',
 };

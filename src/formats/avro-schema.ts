@@ -1,4 +1,5 @@
 import { isRecord } from '../support/kind-of.ts';
+import { SchemaFault } from './schema-fault.ts';
 
 interface Documented {
   readonly doc?: string | undefined;
@@ -50,8 +51,19 @@ const PRIMITIVES: ReadonlySet<string> = new Set([
   'string',
 ]);
 
-/** What is wrong with a schema. */
-export class SchemaFault extends Error {}
+/** Digits behind the point. */
+const MAX_SCALE = 1_000;
+
+/** Times of Debezium, which Kafka Connect marks by names of its own. */
+const OF_CONNECT: Readonly<Record<string, string>> = {
+  'io.debezium.time.Date': 'date',
+  'io.debezium.time.Time': 'time-millis',
+  'io.debezium.time.MicroTime': 'time-micros',
+  'io.debezium.time.NanoTime': 'time-nanos',
+  'io.debezium.time.Timestamp': 'timestamp-millis',
+  'io.debezium.time.MicroTimestamp': 'timestamp-micros',
+  'io.debezium.time.NanoTimestamp': 'timestamp-nanos',
+};
 
 /** The names that schemas have defined so far. */
 type Names = Map<string, AvroType>;
@@ -160,13 +172,11 @@ class SchemaReader {
 }
 
 function primitiveOf(kind: AvroPrimitive['kind'], schema: Readonly<Record<string, unknown>>): AvroPrimitive {
-  const { logicalType, scale, size } = schema;
-  return {
-    kind,
-    size: sizeOf(size),
-    logical: typeof logicalType === 'string' ? logicalType : undefined,
-    scale: sizeOf(scale),
-  };
+  const { logicalType, scale, size, 'connect.name': connectName } = schema;
+  const logical = typeof logicalType === 'string' ? logicalType : OF_CONNECT[String(connectName)];
+  if (sizeOf(scale) > MAX_SCALE)
+    throw new SchemaFault(`expected a scale of at most ${MAX_SCALE}, got ${sizeOf(scale)}`);
+  return { kind, size: sizeOf(size), logical, scale: sizeOf(scale) };
 }
 
 function sizeOf(value: unknown): number {

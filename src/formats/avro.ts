@@ -69,6 +69,7 @@ class Compiler {
           const symbol = symbols[Number(index)];
           if (symbol === undefined)
             throw malformed(`expected one of ${symbols.length} symbols, got ${index}`);
+          cursor.countName(symbol);
           return symbol;
         };
       }
@@ -88,7 +89,7 @@ class Compiler {
       fields ??= record.fields.map(({ name, type }) => {
         return { name, read: this.compile(type, shape?.field(this.#naming(name))) };
       });
-      cursor.countPart();
+      cursor.countObject(fields.length);
       cursor.enter();
       const object: Record<string, JsonValue> = {};
       for (const field of fields) object[field.name] = field.read(cursor);
@@ -150,7 +151,10 @@ function listOf(read: Read): Read {
 function entriesOf(read: Read): Read {
   return (cursor) => {
     const list: JsonValue[] = [];
-    eachItem(cursor, () => list.push({ key: textIn(cursor), value: read(cursor) }));
+    eachItem(cursor, () => {
+      cursor.countPart();
+      list.push({ key: textIn(cursor), value: read(cursor) });
+    });
     return list;
   };
 }
@@ -160,6 +164,7 @@ function objectOf(read: Read): Read {
     const object: Record<string, JsonValue> = {};
     eachItem(cursor, () => {
       const key = textIn(cursor);
+      cursor.countKey(key);
       const value = read(cursor);
       checkKey(key, value);
       object[key] = value;
@@ -171,6 +176,9 @@ function objectOf(read: Read): Read {
 function textIn(cursor: Cursor): string {
   return cursor.text(Number(cursor.zigzag()));
 }
+
+/** Bytes of a decimal number: writing a number of a million digits takes seconds. */
+const MAX_DECIMAL = 512;
 
 type Leaf = Exclude<AvroType, { kind: 'record' | 'enum' | 'array' | 'map' | 'union' }>;
 
@@ -193,9 +201,9 @@ function leaf({ kind, logical, scale, size }: Leaf, shape: Shape | undefined): R
       const bytes =
         kind === 'fixed'
           ? (cursor: Cursor) => cursor.bytes(size)
-          : (cursor: Cursor) => cursor.bytes(Number(cursor.zigzag()));
+          : (cursor: Cursor, most?: number) => cursor.bytes(Number(cursor.zigzag()), most);
       if (logical === 'decimal') {
-        return (cursor) => decimalAs(shape, withScale(bigIntOf(bytes(cursor)), scale));
+        return (cursor) => decimalAs(shape, withScale(bigIntOf(bytes(cursor, MAX_DECIMAL)), scale));
       }
       if (logical === 'uuid' && size === 16) return (cursor) => uuid(bytes(cursor));
       if (logical === 'duration' && size === 12) return (cursor) => duration(bytes(cursor));
@@ -212,6 +220,8 @@ function integer(logical: string | undefined, shape: Shape | undefined): Read {
       return (cursor) => timeAs(shape, cursor.zigzag(), 3);
     case 'time-micros':
       return (cursor) => timeAs(shape, cursor.zigzag(), 6);
+    case 'time-nanos':
+      return (cursor) => timeAs(shape, cursor.zigzag(), 9);
     case 'timestamp-millis':
       return (cursor) => timestampAs(shape, cursor.zigzag(), 3, 'Z');
     case 'timestamp-micros':

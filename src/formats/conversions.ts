@@ -46,7 +46,7 @@ export function timestampAs(
   unit: TimeUnit,
   zone: 'Z' | '',
 ): string | number {
-  if (shape?.leaf === 'number' || shape?.leaf === 'digits') return integerAs(shape, value);
+  if (shape?.takesNumbers === true) return integerAs(shape, value);
   const [seconds, fraction] = parted(value, unit);
   return Math.abs(seconds) * 1_000 > MOST_MS - 1_000 ? String(value) : instant(seconds, fraction, zone);
 }
@@ -59,14 +59,14 @@ export function instant(seconds: number, fraction: string, zone: 'Z' | ''): stri
 
 /** A day. @param value days since 1970 */
 export function dateAs(shape: Shape | undefined, value: number): string | number {
-  if (shape?.leaf === 'number' || shape?.leaf === 'digits') return integerAs(shape, value);
+  if (shape?.takesNumbers === true) return integerAs(shape, value);
   const ms = value * 86_400_000;
   return Math.abs(ms) > MOST_MS ? String(value) : (new Date(ms).toISOString().split('T')[0] ?? '');
 }
 
 /** A time of day. @param value since midnight */
 export function timeAs(shape: Shape | undefined, value: number | bigint, unit: TimeUnit): string | number {
-  if (shape?.leaf === 'number' || shape?.leaf === 'digits') return integerAs(shape, value);
+  if (shape?.takesNumbers === true) return integerAs(shape, value);
   const [seconds, fraction] = parted(value, unit);
   if (seconds < 0 || seconds >= 86_400) return String(value);
   return instant(seconds, fraction, '').split('T')[1] ?? '';

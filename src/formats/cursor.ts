@@ -5,6 +5,15 @@ import { MAX_DEPTH } from '../events/safe-keys.ts';
 /** Lists, maps and objects of one event, as in JSON, and items that take no bytes. */
 const MAX_PARTS = 50_000;
 
+/** Characters of names of enum values, which a byte can stand for. */
+const MAX_NAMES = 8_000_000;
+
+/** Different keys of maps, as in JSON: each takes long to add to an object. */
+const MAX_KEYS = 10_000;
+
+/** Fields of all objects of one event: a message may be empty although its type has thousands, which are null then. */
+const MAX_FIELDS = 200_000;
+
 /** Buffer's own conversion of a text takes as long as reading this many characters here. */
 const SHORT_TEXT = 16;
 
@@ -21,6 +30,9 @@ export class Cursor {
   at: number;
   #end: number;
   #parts = 0;
+  #fields = 0;
+  readonly #keys = new Set<string>();
+  #names = 0;
   #depth = 0;
   /** The halves of the last 64-bit value. */
   #low = 0;
@@ -48,6 +60,35 @@ export class Cursor {
       throw new DecodeError(
         'too_large',
         `expected an event of at most ${MAX_PARTS} lists and objects, got more`,
+      );
+    }
+  }
+
+  /** Counts an object with so many fields, whether they are written or not. @throws DecodeError `too_large` */
+  countObject(fields: number): void {
+    this.countPart();
+    this.#fields += fields;
+    if (this.#fields > MAX_FIELDS) {
+      throw new DecodeError('too_large', `expected an event of at most ${MAX_FIELDS} fields, got more`);
+    }
+  }
+
+  /** Counts the key of an entry of a map that becomes an object. @throws DecodeError `too_large` */
+  countKey(key: string): void {
+    this.countPart();
+    this.#keys.add(key);
+    if (this.#keys.size > MAX_KEYS) {
+      throw new DecodeError('too_large', `expected an event of at most ${MAX_KEYS} different keys, got more`);
+    }
+  }
+
+  /** Counts the name of an enum value. @throws DecodeError `too_large` */
+  countName(name: string): void {
+    this.#names += name.length;
+    if (this.#names > MAX_NAMES) {
+      throw new DecodeError(
+        'too_large',
+        `expected an event of at most ${MAX_NAMES} characters of enums, got more`,
       );
     }
   }
@@ -80,7 +121,9 @@ export class Cursor {
     return this.#bytes[this.#advance(1)] as number;
   }
 
-  bytes(length: number): Buffer {
+  /** @param most bytes that it may have */
+  bytes(length: number, most = Infinity): Buffer {
+    if (length > most) throw malformed(`expected at most ${most} bytes, got ${length}`);
     const start = this.#advance(length);
     return this.#bytes.subarray(start, start + length);
   }

@@ -31,7 +31,8 @@ export function decimalOf(value: unknown): Decimal | undefined {
 /** The same text for equal numbers; undefined as in `decimalOf`. */
 export function canonicalDecimal(value: unknown): string | undefined {
   const decimal = decimalOf(value);
-  return decimal && `${decimal.sign}${decimal.whole}.${decimal.fraction}`;
+  // With a sign that no text of a number has, as what is none stays itself.
+  return decimal && `#${decimal.sign}${decimal.whole}.${decimal.fraction}`;
 }
 
 /** Negative if the first is the smaller one, 0 if they are equal. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../support/kind-of.ts';
-import { SchemaFault } from './avro-schema.ts';
+import { SchemaFault } from './schema-fault.ts';
 import {
   scalarOf,
   type Described,

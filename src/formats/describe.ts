@@ -1,4 +1,5 @@
-import { readAvroSchema, SchemaFault } from './avro-schema.ts';
+import { readAvroSchema } from './avro-schema.ts';
+import { SchemaFault } from './schema-fault.ts';
 import { describeAvro } from './describe-avro.ts';
 import { describeJsonSchema } from './describe-json-schema.ts';
 import { describeProtobuf } from './describe-protobuf.ts';

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { checkDepth } from '../events/safe-keys.ts';
 import type { JsonValue } from '../events/event.ts';
-import { integerAs, decimalAs } from './conversions.ts';
+import { decimalAs } from './conversions.ts';
 import type { Naming } from './decoder.ts';
 import type { Shape } from './shape.ts';
 
-/** JSON with fewer digits in a row holds only numbers that JavaScript has exactly, or such that their fraction is rounded. */
-const MANY_DIGITS = /\d[\d.]{15}/;
+/** Integers of fewer characters are exact in JavaScript. */
+const EXACT_CHARACTERS = 15;
 
-/** Texts, which are passed over, and numbers. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.]{15,}(?:[eE][+-]?\d+)?/g;
+/** A number as JSON has it. */
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** What follows a number in JSON: not a part of another one, nor the colon behind a key. */
+const BEHIND = /\s*(?:[,\]}]|$)/y;
+
+const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
 
 /** Marks the text of a number. No event can hold it, as nobody knows it. */
 const MARK = `\0${randomUUID()} `;
@@ -17,19 +22,63 @@ const ESCAPED_MARK = JSON.stringify(MARK).slice(1, -1);
 
 /**
  * Parses JSON and keeps all digits of numbers, as text, where the schema has a scalar for such numbers. JSON.parse rounds
- * them to 53 bits.
+ * them to 53 bits, and drops zeros at their ends.
  *
  * @throws SyntaxError, or DecodeError `too_deep`
  */
 export function parseWithDigits(text: string, shape: Shape, naming: Naming): JsonValue {
-  if (!MANY_DIGITS.test(text)) return JSON.parse(text) as JsonValue;
-  const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') ? token : `"${ESCAPED_MARK}${token}"`,
-  );
-  return restored(JSON.parse(marked) as JsonValue, shape, naming, 1);
+  return restored(JSON.parse(marked(text)) as JsonValue, shape, naming, 1);
+}
+
+/** Puts numbers that JSON.parse may change between quotes. What is no JSON stays none. */
+function marked(text: string): string {
+  let result = '';
+  let taken = 0;
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfText(text, at);
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      const end = endOfNumber(text, at);
+      const number = text.slice(at, end);
+      if (mayChange(number) && isWhole(text, end)) {
+        result += `${text.slice(taken, at)}"${ESCAPED_MARK}${number}"`;
+        taken = end;
+      }
+      at = Math.max(end, at + 1);
+    } else at += 1;
+  }
+  return taken === 0 ? text : result + text.slice(taken);
+}
+
+/** @returns where the text is over that begins here */
+function endOfText(text: string, start: number): number {
+  for (let at = start + 1; ;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return text.length;
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH && before > start) before -= 1;
+    if ((quote - before) % 2 === 1) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+function endOfNumber(text: string, start: number): number {
+  NUMBER.lastIndex = start;
+  return NUMBER.test(text) ? NUMBER.lastIndex : start;
+}
+
+function isWhole(text: string, end: number): boolean {
+  BEHIND.lastIndex = end;
+  return BEHIND.test(text);
+}
+
+function mayChange(number: string): boolean {
+  return number.length > EXACT_CHARACTERS || /[.eE]/.test(number);
 }
 
 function restored(value: JsonValue, shape: Shape | undefined, naming: Naming, depth: number): JsonValue {
+  if (typeof value === 'number') return shape?.leaf === 'digits' ? String(value) : value;
   if (typeof value === 'string') {
     return value.startsWith(MARK) ? numberAs(shape, value.slice(MARK.length)) : value;
   }
@@ -50,5 +99,5 @@ function restored(value: JsonValue, shape: Shape | undefined, naming: Naming, de
 /** @param text of a number in JSON */
 function numberAs(shape: Shape | undefined, text: string): string | number {
   if (shape?.leaf === 'digits') return decimalAs(shape, text);
-  return /^-?\d+$/.test(text) && shape?.leaf === 'text' ? integerAs(shape, BigInt(text)) : Number(text);
+  return shape?.leaf === 'text' && /^-?\d+$/.test(text) ? text : Number(text);
 }

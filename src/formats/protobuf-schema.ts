@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { messageOf, SluiceError } from '../errors.ts';
-import { SchemaFault } from './avro-schema.ts';
+import { COMMON_FILES } from './protobuf-common.ts';
+import { SchemaFault } from './schema-fault.ts';
 
 interface Root extends Namespace {
   addJSON(json: object): unknown;
@@ -13,7 +14,14 @@ interface Root extends Namespace {
 interface ProtobufDescriptor {
   readonly package: string;
   readonly dependency: readonly string[];
-  readonly messageType: readonly { readonly name: string }[];
+  readonly messageType: readonly MessageDescriptor[];
+}
+
+interface MessageDescriptor {
+  readonly name: string;
+  readonly field: readonly object[];
+  /** The messages within it, entries of maps among them. */
+  readonly nestedType: readonly MessageDescriptor[];
 }
 
 /** The parts of protobufjs that are used. It reads .proto files, as text and compiled; `protobuf.ts` reads values. */
@@ -27,7 +35,10 @@ interface Protobufjs {
     root: object,
     options: { readonly keepCase: boolean; readonly alternateCommentMode: boolean },
   ) => { readonly package?: string | null; readonly imports?: readonly string[] };
-  readonly common: { get(file: string): { readonly nested: object } | null };
+  readonly common: {
+    (file: string, json: object): void;
+    get(file: string): { readonly nested: object } | null;
+  };
   readonly Type: new () => ProtobufMessage;
 }
 
@@ -86,6 +97,8 @@ export interface ProtobufFile {
 /** Which of a file's messages: its full name, or indexes from the top-level messages inward, as Confluent writes them. */
 export type MessageChoice = string | readonly number[];
 
+const DESCRIPTOR = 'google/protobuf/descriptor.proto';
+
 let loaded: (Protobufjs & Descriptors) | undefined;
 
 /**
@@ -98,7 +111,10 @@ export function loadProtobufjs(): Protobufjs & Descriptors {
     if (loaded === undefined) {
       const require = createRequire(import.meta.url);
       const { FileDescriptorProto } = require('protobufjs/ext/descriptor') as Descriptors;
-      loaded = { ...(require('protobufjs') as Protobufjs), FileDescriptorProto };
+      const protobufjs = require('protobufjs') as Protobufjs;
+      // Files with options of their own extend its types.
+      protobufjs.common(DESCRIPTOR, require(`protobufjs/${DESCRIPTOR.replace('.proto', '.json')}`) as object);
+      loaded = { ...protobufjs, FileDescriptorProto };
     }
     return loaded;
   } catch (cause) {
@@ -112,13 +128,15 @@ export function loadProtobufjs(): Protobufjs & Descriptors {
 }
 
 /** Compiled files in base64, as some serializers register them, and registries return them. */
-const COMPILED = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+const COMPILED = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** A schema, with the messages that its file itself defines. */
 export class ProtobufSchema {
   readonly #root: Root;
   readonly #package: string | null;
   readonly #messages: readonly ProtobufMessage[];
+  /** Of a file that is compiled. */
+  readonly #descriptors: readonly MessageDescriptor[] | undefined;
   readonly #Type: Protobufjs['Type'];
 
   /**
@@ -130,12 +148,13 @@ export class ProtobufSchema {
     const protobufjs = loadProtobufjs();
     this.#Type = protobufjs.Type;
     try {
-      const read = COMPILED.test(text)
+      const read = COMPILED.test(text.trim())
         ? fromCompiled(text, files, protobufjs)
         : fromText(text, files, protobufjs);
       this.#root = read.root;
       this.#package = read.package;
       this.#messages = this.#messagesIn({ nestedArray: read.types });
+      this.#descriptors = read.descriptors;
     } catch (cause) {
       if (cause instanceof SchemaFault) throw cause;
       throw new SchemaFault(`expected a .proto file: ${messageOf(cause)}`, { cause });
@@ -145,6 +164,7 @@ export class ProtobufSchema {
   /** @throws SchemaFault */
   message(choice: MessageChoice): ProtobufMessage {
     if (typeof choice === 'string') return this.#named(choice);
+    if (this.#descriptors !== undefined) return this.#described(choice, this.#descriptors);
     let among = this.#messages;
     let found: ProtobufMessage | undefined;
     for (const index of choice) {
@@ -157,20 +177,46 @@ export class ProtobufSchema {
     return found;
   }
 
+  /** The only message of the file that no other one of it holds. @throws SchemaFault if there are several */
+  only(): ProtobufMessage {
+    const outer = this.#outer();
+    if (outer.length <= 1) return this.outermost();
+    const names = outer.map(({ fullName }) => fullName.slice(1)).join(', ');
+    throw new SchemaFault(`expected a message behind the file, #…, as it has several: ${names}`);
+  }
+
   /** The first message of the file that no other one of it holds. @throws SchemaFault */
   outermost(): ProtobufMessage {
+    const [first] = this.#outer();
+    return first ?? this.message([0]);
+  }
+
+  #outer(): ProtobufMessage[] {
     const held = new Set(
       this.#messages.flatMap((message) =>
         message.fieldsArray.map(({ resolvedType }) => resolvedType).filter((type) => type !== message),
       ),
     );
-    const index = this.#messages.findIndex((message) => !held.has(message));
-    return this.message([Math.max(index, 0)]);
+    return this.#messages.filter((message) => !held.has(message));
+  }
+
+  /** Serializers that register compiled files count entries of maps as messages, too. */
+  #described(choice: readonly number[], descriptors: readonly MessageDescriptor[]): ProtobufMessage {
+    let among = descriptors;
+    const names: string[] = [];
+    for (const index of choice) {
+      const { name, nestedType } = among[index] ?? {};
+      if (name === undefined)
+        throw new SchemaFault(`expected message ${choice.join('.')} of the file, got fewer`);
+      names.push(name);
+      among = nestedType ?? [];
+    }
+    return this.#named(names.join('.'));
   }
 
   #named(name: string): ProtobufMessage {
     const within = this.#package === null ? name : `${this.#package}.${name}`;
-    const found = [name, within].map((one) => this.#root.lookup(one)).find((one) => this.#isMessage(one));
+    const found = [within, name].map((one) => this.#root.lookup(one)).find((one) => this.#isMessage(one));
     if (found !== undefined) return found as ProtobufMessage;
     const known = this.#messages.map((message) => message.fullName.slice(1)).join(', ');
     throw new SchemaFault(`expected one of the messages ${known}, got ${name}`);
@@ -194,12 +240,14 @@ interface ReadFile {
   readonly package: string | null;
   /** Types at the top of the file, in order. */
   readonly types: readonly unknown[];
+  readonly descriptors?: readonly MessageDescriptor[];
 }
 
 function fromText(text: string, files: readonly ProtobufFile[], protobufjs: Protobufjs): ReadFile {
   const root = new protobufjs.Root();
   const imports = new Set<string>();
   const parse = (source: string): string | null => {
+    checkStatements(source);
     const parsed = protobufjs.parse(source, root, { keepCase: true, alternateCommentMode: true });
     for (const name of parsed.imports ?? []) imports.add(name);
     return parsed.package ?? null;
@@ -207,7 +255,8 @@ function fromText(text: string, files: readonly ProtobufFile[], protobufjs: Prot
   const name = parse(text);
   // Before other files add messages to the package: indexes count those of this file.
   const types = [...(name === null ? root : (root.lookup(name) as Namespace)).nestedArray];
-  for (const file of files) parse(file.text);
+  // A file may be imported under several names.
+  for (const source of new Set(files.map((file) => file.text))) parse(source);
   addCommon(root, imports, files, protobufjs);
   root.resolveAll();
   return { root, package: name, types };
@@ -218,10 +267,15 @@ function fromCompiled(
   files: readonly ProtobufFile[],
   protobufjs: Protobufjs & Descriptors,
 ): ReadFile {
-  const decode = (base64: string): ProtobufDescriptor =>
-    protobufjs.FileDescriptorProto.decode(Buffer.from(base64, 'base64'));
+  const decode = (base64: string): ProtobufDescriptor => {
+    const decoded = protobufjs.FileDescriptorProto.decode(Buffer.from(base64, 'base64'));
+    for (const { name, field } of decoded.messageType) {
+      if (field.length > MAX_STATEMENTS) throw tooManyFields(name);
+    }
+    return decoded;
+  };
   const file = decode(text);
-  const others = files.map((one) => decode(one.text));
+  const others = [...new Set(files.map((one) => one.text))].map(decode);
   const imports = new Set([file, ...others].flatMap(({ dependency }) => dependency));
   const common = new protobufjs.Root();
   addCommon(common, imports, files, protobufjs);
@@ -231,22 +285,48 @@ function fromCompiled(
   const types = file.messageType.map(({ name }) =>
     root.lookup(file.package === '' ? name : `${file.package}.${name}`),
   );
-  return { root, package: file.package === '' ? null : file.package, types };
+  return { root, package: file.package === '' ? null : file.package, types, descriptors: file.messageType };
 }
 
-/** Adds Google's own types, which come with protobufjs. @throws SchemaFault if another import is missing */
+/**
+ * Adds Google's own types, which serializers do not register: those that come with protobufjs, and some of `google.type`. An
+ * import that is missing matters only if a field is of one of its types, and not if it has options, for example.
+ */
 function addCommon(
   root: Root,
   imports: ReadonlySet<string>,
   files: readonly ProtobufFile[],
-  { common }: Protobufjs,
+  protobufjs: Protobufjs,
 ): void {
   const given = new Set(files.map(({ name }) => name));
   for (const name of imports) {
     if (given.has(name)) continue;
-    const known = common.get(name);
-    if (known === null) throw new SchemaFault(`expected the file ${name}, which is imported, got none`);
-    root.addJSON(known.nested);
+    const known = protobufjs.common.get(name);
+    const own = COMMON_FILES[name];
+    if (known !== null) root.addJSON(known.nested);
+    else if (own !== undefined) protobufjs.parse(own, root, { keepCase: true, alternateCommentMode: true });
+  }
+}
+
+/** Fields, and other statements, of one message: protobufjs takes seconds for 10,000. */
+const MAX_STATEMENTS = 2_000;
+
+function tooManyFields(what: string): SchemaFault {
+  return new SchemaFault(`expected messages of at most ${MAX_STATEMENTS} fields, got more in ${what}`);
+}
+
+/** @throws SchemaFault */
+function checkStatements(text: string): void {
+  const counts = [0];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '{') counts.push(0);
+    else if (character === '}') counts.pop();
+    else if (character === ';') {
+      const last = counts.length - 1;
+      counts[last] = (counts[last] ?? 0) + 1;
+      if ((counts[last] ?? 0) > MAX_STATEMENTS) throw tooManyFields('a block');
+    }
   }
 }
 

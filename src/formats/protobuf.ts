@@ -17,6 +17,9 @@ const GROUP_START = 3;
 const GROUP_END = 4;
 const FIXED_32 = 5;
 
+/** What says how one value of a field is written. */
+type ValueType = Pick<ProtobufField, 'type' | 'id' | 'resolvedType' | 'delimited'>;
+
 /** Reads one occurrence of a field, and puts it into the message. */
 type Take = (cursor: Cursor, message: Fields, wire: number) => void;
 
@@ -38,8 +41,9 @@ interface CompiledField {
 export function protobufDecoder(type: ProtobufMessage, shape: Shape | undefined, naming: Naming): Decoder {
   const reader = new Compiler(naming).message(type, shape);
   return (bytes) => {
-    const message = reader.begin();
-    reader.read(new Cursor(bytes), message);
+    const cursor = new Cursor(bytes);
+    const message = reader.begin(cursor);
+    reader.read(cursor, message);
     return message;
   };
 }
@@ -55,12 +59,13 @@ class MessageReader {
   }
 
   /** A message without any field set. */
-  begin(): Fields {
+  begin(cursor: Cursor): Fields {
     // A type may be part of itself, and files may have thousands that no event has.
     if (this.#fields === undefined) {
       this.#fields = this.#compile();
       for (const field of this.#fields) this.#byId.set(field.id, field);
     }
+    cursor.countObject(this.#fields.length);
     const message: Fields = {};
     for (const { name, absent, isList } of this.#fields) {
       message[name] = absent === undefined ? (isList ? [] : {}) : absent;
@@ -70,7 +75,6 @@ class MessageReader {
 
   /** @param group number of the group's field; undefined: the message ends with the bytes */
   read(cursor: Cursor, message: Fields, group?: number): void {
-    cursor.countPart();
     cursor.enter();
     while (!cursor.isAtEnd) {
       const tag = cursor.varint();
@@ -105,7 +109,7 @@ function skip(cursor: Cursor, wire: number, id: number): void {
       cursor.bytes(4);
       return;
     case GROUP_START:
-      UNKNOWN.read(cursor, {}, id);
+      UNKNOWN.read(cursor, UNKNOWN.begin(cursor), id);
       return;
     default:
       throw malformed(`expected a wire type, got ${wire}`);
@@ -118,6 +122,7 @@ const UNKNOWN = new MessageReader(() => []);
 class Compiler {
   readonly #naming: Naming;
   readonly #readers = new Map<ProtobufMessage, Map<Shape | undefined, MessageReader>>();
+  readonly #chosen = new Map<object, WeakMap<Fields, string>>();
 
   constructor(naming: Naming) {
     this.#naming = naming;
@@ -159,34 +164,46 @@ class Compiler {
   #single(field: ProtobufField, read: Read, shape: Shape | undefined): Take {
     const { name, id, resolvedType, partOf, delimited } = field;
     const expected = wireOf(field);
-    const others = siblingsOf(partOf, name);
+    const chosen = this.#chosenOf(partOf);
     const reader =
       resolvedType !== null && !isEnum(resolvedType) && !WELL_KNOWN.has(resolvedType.fullName)
         ? this.message(resolvedType, shape)
         : undefined;
     return (cursor, message, wire) => {
       expect(wire, expected, name);
-      for (const other of others) message[other] = null;
+      const other = chosen?.get(message);
+      if (other !== undefined && other !== name) message[other] = null;
+      chosen?.set(message, name);
       if (reader === undefined) {
         message[name] = read(cursor);
         return;
       }
-      const whole = (message[name] ?? reader.begin()) as Fields;
+      const whole = (message[name] ?? reader.begin(cursor)) as Fields;
       if (delimited) reader.read(cursor, whole, id);
       else limited(cursor, () => reader.read(cursor, whole));
       message[name] = whole;
     };
   }
 
+  /** By message, the field of a oneof that is set; undefined if the field is of none. */
+  #chosenOf(oneof: ProtobufField['partOf']): WeakMap<Fields, string> | undefined {
+    if (oneof === null || oneof === undefined) return undefined;
+    let chosen = this.#chosen.get(oneof);
+    if (chosen === undefined) this.#chosen.set(oneof, (chosen = new WeakMap()));
+    return chosen;
+  }
+
   /** One value of a field, without its tag. */
-  #value(field: ProtobufField, shape: Shape | undefined): Read {
-    const { type, id, resolvedType, delimited } = field;
+  #value({ type, id, resolvedType, delimited }: ValueType, shape: Shape | undefined): Read {
     if (resolvedType === null) return scalar(type, shape);
     if (isEnum(resolvedType)) {
       const { valuesById } = resolvedType;
       return (cursor) => {
         const value = cursor.varint32();
-        return valuesById[value] ?? value;
+        const name = valuesById[value];
+        if (name === undefined) return value;
+        cursor.countName(name);
+        return name;
       };
     }
     const known = WELL_KNOWN.get(resolvedType.fullName);
@@ -195,7 +212,7 @@ class Compiler {
     }
     const reader = this.message(resolvedType, shape);
     return (cursor) => {
-      const message = reader.begin();
+      const message = reader.begin(cursor);
       if (delimited) reader.read(cursor, message, id);
       else limited(cursor, () => reader.read(cursor, message));
       return message;
@@ -206,43 +223,49 @@ class Compiler {
   #map(field: ProtobufField, shape: Shape | undefined): CompiledField {
     const { name, id, keyType = 'string' } = field;
     const isList = shape?.isList === true && shape.leaf === undefined;
-    const value = { ...field, map: false, getOption: () => undefined, resolvedType: field.resolvedType };
+    const value: ValueType = { type: field.type, id, resolvedType: field.resolvedType, delimited: false };
     const within = isList ? shape.field('value') : undefined;
     const readKey = scalar(keyType, isList ? shape.field('key') : undefined);
     const readValue = this.#value(value, within);
     const absentKey = zeroOf(keyType, isList ? shape.field('key') : undefined);
+    const keyWire = FIXED_WIRES[keyType] ?? VARINT;
+    const valueWire = wireOf(value);
     const take: Take = (cursor, message, wire) => {
       expect(wire, LENGTH, name);
-      cursor.countPart();
       let key = absentKey;
       let held: JsonValue | undefined;
       limited(cursor, () => {
         while (!cursor.isAtEnd) {
           const tag = cursor.varint();
-          if (tag >> 3 === 1) key = readKey(cursor);
-          else if (tag >> 3 === 2) held = readValue(cursor);
-          else skip(cursor, tag & 7, tag >> 3);
+          const entryId = Math.floor(tag / 8);
+          if (entryId === 1) {
+            expect(tag & 7, keyWire, name);
+            key = readKey(cursor);
+          } else if (entryId === 2) {
+            expect(tag & 7, valueWire, name);
+            held = readValue(cursor);
+          } else skip(cursor, tag & 7, entryId);
         }
       });
-      held ??= this.#absentValue(value, within);
+      held ??= this.#absentValue(cursor, value, within);
       if (isList) {
+        cursor.countPart();
         (message[name] as JsonValue[]).push({ key, value: held });
         return;
       }
-      checkKey(String(key), held);
-      (message[name] as Fields)[String(key)] = held;
+      const text = String(key);
+      cursor.countKey(text);
+      checkKey(text, held);
+      (message[name] as Fields)[text] = held;
     };
     return { name, id, absent: undefined, isList, take };
   }
 
   /** The value of an entry that has none. */
-  #absentValue(
-    { type, resolvedType }: Pick<ProtobufField, 'type' | 'resolvedType'>,
-    shape: Shape | undefined,
-  ): JsonValue {
+  #absentValue(cursor: Cursor, { type, resolvedType }: ValueType, shape: Shape | undefined): JsonValue {
     if (resolvedType === null) return zeroOf(type, shape);
     if (isEnum(resolvedType)) return resolvedType.valuesById[0] ?? 0;
-    return WELL_KNOWN.has(resolvedType.fullName) ? null : this.message(resolvedType, shape).begin();
+    return WELL_KNOWN.has(resolvedType.fullName) ? null : this.message(resolvedType, shape).begin(cursor);
   }
 }
 
@@ -258,12 +281,6 @@ function repeated(name: string, read: Read, expected: number): Take {
     expect(wire, expected, name);
     list.push(read(cursor));
   };
-}
-
-/** Names of the other fields of a oneof: the last that is read holds. */
-function siblingsOf(oneof: ProtobufField['partOf'], name: string): readonly string[] {
-  const { oneof: names = [] } = (oneof ?? {}) as { readonly oneof?: readonly string[] };
-  return names.filter((other) => other !== name);
 }
 
 function expect(wire: number, expected: number, name: string): void {
@@ -289,7 +306,7 @@ const FIXED_WIRES: Readonly<Record<string, number>> = {
   bytes: LENGTH,
 };
 
-function wireOf({ type, resolvedType, delimited }: ProtobufField): number {
+function wireOf({ type, resolvedType, delimited }: ValueType): number {
   if (resolvedType === null) return FIXED_WIRES[type] ?? VARINT;
   if (isEnum(resolvedType)) return VARINT;
   return delimited ? GROUP_START : LENGTH;
@@ -375,7 +392,10 @@ const WRAPPED: Readonly<Record<string, string>> = {
 const WELL_KNOWN: ReadonlyMap<string, WellKnown> = new Map<string, WellKnown>([
   ...Object.entries(WRAPPED).map(([name, type]): [string, WellKnown] => [
     `.google.protobuf.${name}`,
-    (cursor, shape) => fieldsIn(cursor, [scalar(type, shape)])[0] ?? zeroOf(type, shape),
+    (cursor, shape) => {
+      const field = { wire: FIXED_WIRES[type] ?? VARINT, read: scalar(type, shape) };
+      return fieldsIn(cursor, [field])[0] ?? zeroOf(type, shape);
+    },
   ]),
   ['.google.protobuf.Timestamp', timestamp],
   ['.google.protobuf.Duration', duration],
@@ -385,13 +405,22 @@ const WELL_KNOWN: ReadonlyMap<string, WellKnown> = new Map<string, WellKnown>([
   ['.google.protobuf.FieldMask', fieldMask],
 ]);
 
+interface KnownField {
+  readonly wire: number;
+  readonly read: Read;
+}
+
 /** Reads fields 1, 2, … of a message. */
-function fieldsIn(cursor: Cursor, reads: readonly Read[]): (JsonValue | undefined)[] {
+function fieldsIn(cursor: Cursor, reads: readonly KnownField[]): (JsonValue | undefined)[] {
   const values: (JsonValue | undefined)[] = [];
   eachField(cursor, (id, wire) => {
-    const read = reads[id - 1];
-    if (read === undefined) skip(cursor, wire, id);
-    else values[id - 1] = read(cursor);
+    const field = reads[id - 1];
+    if (field === undefined) {
+      skip(cursor, wire, id);
+      return;
+    }
+    expect(wire, field.wire, String(id));
+    values[id - 1] = field.read(cursor);
   });
   return values;
 }
@@ -406,9 +435,9 @@ function eachField(cursor: Cursor, take: (id: number, wire: number) => void): vo
   cursor.leave();
 }
 
-const SECONDS_AND_NANOS: readonly Read[] = [
-  (cursor) => Number(cursor.signedVarint()),
-  (cursor) => cursor.varint32(),
+const SECONDS_AND_NANOS: readonly KnownField[] = [
+  { wire: VARINT, read: (cursor) => Number(cursor.signedVarint()) },
+  { wire: VARINT, read: (cursor) => cursor.varint32() },
 ];
 
 /** The seconds that JSON may have for a point in time: the years 1 to 9999. */
@@ -416,9 +445,8 @@ const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800, 253_402_300_799];
 
 function timestamp(cursor: Cursor): JsonValue {
   const [seconds = 0, nanos = 0] = fieldsIn(cursor, SECONDS_AND_NANOS) as number[];
-  if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > 999_999_999) {
-    throw malformed('expected a time within the years 1 to 9999, got another one');
-  }
+  const isTime = seconds >= FIRST_SECOND && seconds <= LAST_SECOND && nanos >= 0 && nanos <= 999_999_999;
+  if (!isTime) return `${seconds} s and ${nanos} ns since 1970`;
   return instant(seconds, fractionOf(nanos), 'Z');
 }
 
@@ -456,9 +484,10 @@ function struct(cursor: Cursor): JsonValue {
     }
     limited(cursor, () => {
       const [key = '', value = null] = fieldsIn(cursor, [
-        (within) => within.text(within.varint()),
-        (within) => limited(within, () => anyValue(within)),
+        { wire: LENGTH, read: (within) => within.text(within.varint()) },
+        { wire: LENGTH, read: (within) => limited(within, () => anyValue(within)) },
       ]);
+      cursor.countKey(String(key));
       checkKey(String(key), value);
       object[String(key)] = value;
     });

@@ -16,7 +16,12 @@ export type LeafKind =
 export interface Shape {
   /** Undefined: the value is an object. */
   readonly leaf: LeafKind | undefined;
+  /** Whether a field that shows the value takes a number, such as that of a time. */
+  readonly takesNumbers: boolean;
   readonly isList: boolean;
   /** @param name as events have it for the schema. @returns undefined if the schema does not have the field */
   field(name: string): Shape | undefined;
 }
+
+/** Of Kafka keys, which are names of channels: all digits count. */
+export const KEY_SHAPE: Shape = { leaf: 'text', takesNumbers: false, isList: false, field: () => KEY_SHAPE };

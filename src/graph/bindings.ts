@@ -14,6 +14,7 @@ import { subscriptionAccess } from './auth/subscription.ts';
 import type { EventField } from './directives/event-field.ts';
 import { holdsDigits } from './encoding/digits.ts';
 import { eventShape, messageShape } from './encoding/event-shape.ts';
+import { KEY_SHAPE } from '../formats/shape.ts';
 import { needsSchema } from './encoding/encoding.ts';
 import { fromFields } from './encoding/from-fields.ts';
 import type { LocalSchemas } from './encoding/local-schemas.ts';
@@ -129,9 +130,9 @@ function encoded(
   const naming = namingOf(keyStyle);
   return {
     format,
-    decodeValue: schemas.get(encoding.schema)?.decoder(shape, naming),
+    decodeValue: schemas.get(format, encoding.schema)?.decoder(shape, naming),
     keyFormat,
-    decodeKey: schemas.get(encoding.keySchema)?.decoder(undefined, naming),
+    decodeKey: schemas.get(keyFormat, encoding.keySchema)?.decoder(KEY_SHAPE, naming),
     envelope,
     from,
     shape,

@@ -16,19 +16,24 @@ export type Opened =
   /** The message is about no row: a heartbeat, the bounds of a transaction, a table that is emptied. */
   | 'by_envelope';
 
+/** Decodes a value within a value: `path` is where it is, for its shape. @throws DecodeError */
+type DecodeWithin = (json: Buffer, path: string) => JsonValue;
+
 /**
  * Takes the event out of its envelope.
  *
  * @param value decoded
+ * @param decode for JSON within the value
  * @throws DecodeError if there is no such envelope
  */
 export function openEnvelope(
   value: JsonValue,
   envelope: EnvelopeName,
   headers: RawHeaders | undefined,
+  decode: DecodeWithin,
 ): Opened {
-  if (envelope === 'DEBEZIUM') return openChange(value);
-  if (envelope === 'CLOUDEVENTS') return openCloudEvent(value, headers);
+  if (envelope === 'DEBEZIUM') return openChange(value, decode);
+  if (envelope === 'CLOUDEVENTS') return openCloudEvent(value, headers, decode);
   return { event: value, whole: value };
 }
 
@@ -37,37 +42,55 @@ const WITH_ROW: ReadonlySet<unknown> = new Set(['c', 'u', 'r']);
 const DELETED = 'd';
 const WITHOUT_ROW: ReadonlySet<unknown> = new Set(['t', 'm']);
 
-function openChange(value: JsonValue): Opened {
+/** Fields of heartbeats, and of the bounds of a transaction, which have `status` and `id`. */
+const OF_HEARTBEAT: ReadonlySet<string> = new Set(['ts_ms', 'ts_us', 'ts_ns']);
+const OF_TRANSACTION: ReadonlySet<string> = new Set([
+  ...OF_HEARTBEAT,
+  'status',
+  'id',
+  'event_count',
+  'data_collections',
+]);
+
+function openChange(value: JsonValue, decode: DecodeWithin): Opened {
   // The JSON converter puts the schema beside the payload, unless it is told not to.
-  const isWithSchema = isObject(value) && 'payload' in value && 'schema' in value && !('op' in value);
-  const change = isWithSchema ? (value['payload'] ?? null) : value;
+  const isWithin = isObject(value) && isObject(value['payload']) && !('op' in value);
+  const change = isWithin ? (value['payload'] ?? null) : value;
   if (!isObject(change)) throw noEnvelope('a change of Debezium', change);
-  const { op, after } = change;
-  if (WITH_ROW.has(op) && isObject(after)) return { event: { ...after }, whole: change };
+  const { op } = change;
+  // The connector of MongoDB writes documents as text.
+  const after =
+    typeof change['after'] === 'string' ? decode(Buffer.from(change['after']), 'after') : change['after'];
+  if (WITH_ROW.has(op) && isObject(after)) return { event: { ...after }, whole: { ...change, after } };
   if (op === DELETED) return 'deleted';
-  if (WITHOUT_ROW.has(op)) return 'by_envelope';
-  // Heartbeats have a time alone; transactions have a status and an id.
-  if (op === undefined && !('before' in change) && ('ts_ms' in change || 'status' in change))
-    return 'by_envelope';
+  if (WITHOUT_ROW.has(op) || isOfConnector(change)) return 'by_envelope';
   throw noEnvelope('a change of Debezium with op and after', change);
+}
+
+/** Whether it is a heartbeat, or the begin or the end of a transaction. */
+function isOfConnector(change: Event): boolean {
+  const names = Object.keys(change);
+  if (!('ts_ms' in change)) return false;
+  if (names.every((name) => OF_HEARTBEAT.has(name))) return true;
+  return 'status' in change && 'id' in change && names.every((name) => OF_TRANSACTION.has(name));
 }
 
 const STRUCTURED = 'application/cloudevents+json';
 const ATTRIBUTE = /^ce_([a-z0-9]+)$/;
 
-function openCloudEvent(value: JsonValue, headers: RawHeaders | undefined): Opened {
-  const type = textOf(headers, 'content-type') ?? '';
+function openCloudEvent(value: JsonValue, headers: RawHeaders | undefined, decode: DecodeWithin): Opened {
+  const type = headerText(headers, 'content-type') ?? '';
   const isStructured = type.startsWith(STRUCTURED) || (isObject(value) && 'specversion' in value);
   if (isStructured) {
     if (!isObject(value)) throw noEnvelope('a CloudEvent', value);
-    const data = value['data'] ?? dataIn(value['data_base64']);
+    const data = value['data'] ?? dataIn(value['data_base64'], decode);
     if (!isObject(data)) throw noEnvelope('a CloudEvent with an object as data', data);
     return { event: { ...data }, whole: value };
   }
   const whole: Event = { data: value };
   for (const name of Object.keys(headers ?? {})) {
     const attribute = ATTRIBUTE.exec(name)?.[1];
-    const text = attribute === undefined ? undefined : textOf(headers, name);
+    const text = attribute === undefined ? undefined : headerText(headers, name);
     if (attribute !== undefined && text !== undefined) whole[attribute] = text;
   }
   if (whole['specversion'] === undefined) {
@@ -79,13 +102,8 @@ function openCloudEvent(value: JsonValue, headers: RawHeaders | undefined): Open
   return { event: isObject(value) ? { ...value } : value, whole };
 }
 
-function dataIn(base64: JsonValue | undefined): JsonValue {
-  if (typeof base64 !== 'string') return null;
-  try {
-    return JSON.parse(Buffer.from(base64, 'base64').toString()) as JsonValue;
-  } catch {
-    return null;
-  }
+function dataIn(base64: JsonValue | undefined, decode: DecodeWithin): JsonValue {
+  return typeof base64 === 'string' ? decode(Buffer.from(base64, 'base64'), 'data') : null;
 }
 
 function isObject(value: JsonValue | undefined): value is Event {
@@ -93,7 +111,7 @@ function isObject(value: JsonValue | undefined): value is Event {
 }
 
 /** The last value of a header. */
-export function textOf(headers: RawHeaders | undefined, name: string): string | undefined {
+export function headerText(headers: RawHeaders | undefined, name: string): string | undefined {
   const found = headers?.[name];
   const last = Array.isArray(found) ? found.at(-1) : found;
   return last === undefined ? undefined : String(last);

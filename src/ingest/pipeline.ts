@@ -15,10 +15,10 @@ import { MissingKeys } from './missing-keys.ts';
 import { hasValue, type EventRecord, type KafkaRecord } from './record.ts';
 import { route } from './route.ts';
 import type { Schemas } from './schemas/codec.ts';
-import { SchemaUnavailable } from './schemas/registry.ts';
+import { SchemaUnavailable } from './schemas/schema-unavailable.ts';
 import { SlowRecords } from './slow-records.ts';
 import { Tombstone } from './tombstone.ts';
-import { TopicReader, type Reading } from './topic-reader.ts';
+import { knownEvents, TopicReader, type KnownEvents, type Reading } from './topic-reader.ts';
 import { RoutedEvent, type Encode, type EncodeResult, type RouteResult } from './routed-event.ts';
 
 export interface PipelineOptions {
@@ -34,6 +34,8 @@ export interface PipelineOptions {
   readonly trace?: TracedSteps | undefined;
   /** The schemas that messages name. Absent: none can be had. */
   readonly schemas?: Schemas | undefined;
+  /** Whether copies of CloudEvents are events: where records are read again. Absent: false. */
+  readonly takesCopies?: boolean;
 }
 
 /** A topic, and what reads its records and the values of its keys. */
@@ -73,6 +75,7 @@ export class Pipeline {
   #topics: ReadonlyMap<string, RoutedTopic>;
   readonly #maxAgeMs: number;
   readonly #snakeCase = new SnakeCase();
+  readonly #known = new Map<string, KnownEvents>();
   readonly #keyRouting: KeyRouting;
   readonly #missingKeys: MissingKeys;
   readonly #slow: SlowRecords;
@@ -89,8 +92,9 @@ export class Pipeline {
 
   /** From now on, records are routed by these topics. Records that are routed already are encoded by the former ones. */
   use(topics: ReadonlyMap<string, Topic>): void {
-    for (const [name, { kafkaKey }] of topics) {
-      if (this.#topics.get(name)?.kafkaKey !== kafkaKey) this.#keyRouting.forget(name);
+    for (const [name, topic] of topics) {
+      const before = this.#topics.get(name);
+      if (before === undefined || !hasSameKeys(before, topic)) this.#keyRouting.forget(name);
     }
     this.#topics = this.#routed(topics);
     this.#know(topics);
@@ -102,17 +106,34 @@ export class Pipeline {
         name,
         {
           ...topic,
-          reader: new TopicReader(topic, this.#options.schemas, this.#snakeCase),
+          reader: new TopicReader(topic, this.#options.schemas, this.#snakeCase, this.#knownOf(topic)),
           keyValues: keyValuesOf(topic, this.#snakeCase),
         },
       ]),
     );
   }
 
+  /** What is known of a topic's events outlives its graph. */
+  #knownOf({ name, envelope }: Topic): KnownEvents | undefined {
+    if (envelope !== 'CLOUDEVENTS' || this.#options.takesCopies === true) return undefined;
+    let known = this.#known.get(name);
+    if (known === undefined) this.#known.set(name, (known = knownEvents()));
+    return known;
+  }
+
   /** Counters begin at 0: otherwise Prometheus would not see the first increase of each. */
   #know(topics: ReadonlyMap<string, Topic>): void {
     for (const topic of topics.keys()) this.#options.metrics.tombstones.inc({ topic }, 0);
     this.#missingKeys.know(topics);
+  }
+
+  /**
+   * Asks for the schemas that a record names, so that it can be routed at once.
+   *
+   * @returns undefined if they are here; the promise rejects with SchemaUnavailable
+   */
+  schemas(record: KafkaRecord): Promise<unknown> | undefined {
+    return this.#topics.get(record.topic)?.reader.schemas(record);
   }
 
   /**
@@ -125,9 +146,9 @@ export class Pipeline {
     try {
       const key = topic.reader.key(record);
       if (!(key instanceof Promise)) return this.#routeKeyed(record, topic, key);
-      return key.then((text) => this.#routeKeyed(record, topic, text)).catch(decodeError);
+      return key.then((text) => this.#routeKeyed(record, topic, text)).catch(keyError);
     } catch (thrown) {
-      return decodeError(thrown);
+      return keyError(thrown);
     }
   }
 
@@ -152,9 +173,14 @@ export class Pipeline {
   }
 
   /** Notes that the key's object is deleted, however old the record is: what it deletes may be kept. */
-  #delete(record: KafkaRecord, topic: Topic, key: string | null): Tombstone | undefined {
+  #delete(
+    record: KafkaRecord,
+    topic: Topic,
+    key: string | null,
+    reason: 'tombstone' | 'deleted' = 'tombstone',
+  ): Tombstone | undefined {
     this.#options.metrics.tombstones.inc({ topic: topic.name });
-    this.#passOver(record, 'tombstone');
+    this.#passOver(record, reason);
     return topic.history && Tombstone.of(record, key);
   }
 
@@ -183,7 +209,7 @@ export class Pipeline {
   /** @throws DecodeError */
   #route(reading: Reading, routed: Routed): RouteResult {
     const { record, topic, key } = routed;
-    if (reading === 'deleted') return this.#delete(record, topic, key);
+    if (reading === 'deleted') return this.#delete(record, topic, key, 'deleted');
     if (typeof reading === 'string') return this.#passOver(record, reading);
     const values = topic.keyValues(reading);
     const channels = route(values, topic, this.#options.prefix);
@@ -234,6 +260,19 @@ export class Pipeline {
   }
 }
 
+/** Whether Kafka keys of a topic say the same as before of its events. */
+function hasSameKeys(one: Topic, other: Topic): boolean {
+  const { kafkaKey, keyFormat, format, envelope } = other;
+  // Decoders of files are made anew with each graph.
+  if (other.decodeKey !== undefined || other.decodeValue !== undefined) return false;
+  return (
+    one.kafkaKey === kafkaKey &&
+    one.keyFormat === keyFormat &&
+    one.format === format &&
+    one.envelope === envelope
+  );
+}
+
 function encoded(
   result: RouteResult | Promise<RouteResult>,
   span: TraceFields | undefined,
@@ -245,6 +284,12 @@ function encoded(
 
 function tooSlow(): DecodeError {
   return new DecodeError('too_slow', 'expected to decode it within 2 s, took longer twice');
+}
+
+/** A fault of the Kafka key. @throws SchemaUnavailable as it is */
+function keyError(thrown: unknown): DecodeError {
+  const { reason, message, cause } = decodeError(thrown);
+  return new DecodeError(reason, `Kafka key: ${message}`, { cause });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { SnakeCase } from '../events/snake-case.ts';
 import type { FieldSource, Topic } from '../graph/graph.ts';
 import { isRecord } from '../support/kind-of.ts';
 import { decodeWith, expectEvent } from './decode.ts';
-import { openEnvelope, textOf } from './envelope.ts';
+import { headerText, openEnvelope } from './envelope.ts';
 import { keyValuesOf, type KeyValues } from './key-values.ts';
 import type { EventRecord, KafkaRecord } from './record.ts';
 import { Codec, keyText, type Schemas } from './schemas/codec.ts';
@@ -24,23 +24,49 @@ export type Reading =
 /** CloudEvents of a topic that are known again. A producer that tries again sends the copy soon. */
 const KNOWN_IDS = 10_000;
 
+/** Where CloudEvents were, by source and id: a record that is read again is no copy of itself. */
+export type KnownEvents = LRUCache<string, Pick<EventRecord, 'partition' | 'offset' | 'epoch'>>;
+
+export function knownEvents(): KnownEvents {
+  return new LRUCache({ max: KNOWN_IDS });
+}
+
 /** Reads the records of one topic: decodes them, opens their envelope, and fills in what comes from elsewhere in them. */
 export class TopicReader {
   readonly #topic: Topic;
   readonly #values: Codec;
   readonly #keys: Codec | undefined;
   readonly #pathValues: KeyValues;
-  /** Where each CloudEvent was, by source and id: a record that is read again is no copy of itself. */
-  readonly #known: LRUCache<string, string> | undefined;
+  readonly #known: KnownEvents | undefined;
 
-  /** @param schemas undefined if there is no registry */
-  constructor(topic: Topic, schemas: Schemas | undefined, snakeCase: SnakeCase) {
+  readonly #snakeCase: SnakeCase;
+
+  /**
+   * @param schemas undefined if there is no registry
+   * @param known where CloudEvents of the topic were; undefined: copies are taken, too
+   */
+  constructor(topic: Topic, schemas: Schemas | undefined, snakeCase: SnakeCase, known?: KnownEvents) {
     this.#topic = topic;
+    this.#snakeCase = snakeCase;
     this.#values = Codec.ofValues(topic, schemas);
     this.#keys = Codec.ofKeys(topic, schemas);
     const paths = [...(topic.from?.values() ?? [])].flatMap((one) => (one.kind === 'path' ? one.path : []));
     this.#pathValues = keyValuesOf({ keys: paths, keyStyle: topic.keyStyle }, snakeCase);
-    this.#known = topic.envelope === 'CLOUDEVENTS' ? new LRUCache({ max: KNOWN_IDS }) : undefined;
+    this.#known = topic.envelope === 'CLOUDEVENTS' ? known : undefined;
+  }
+
+  /**
+   * Asks for the schemas that the record names, so that it can be read at once.
+   *
+   * @returns undefined if they are here, or none are named; the promise rejects with SchemaUnavailable
+   */
+  schemas(record: KafkaRecord): Promise<unknown> | undefined {
+    const value =
+      record.value === null || this.#topic.decode !== undefined
+        ? undefined
+        : this.#values.schema(record.value, record);
+    const key = record.key === null ? undefined : this.#keys?.schema(record.key, record);
+    return value === undefined || key === undefined ? (value ?? key) : Promise.all([value, key]);
   }
 
   /**
@@ -49,10 +75,11 @@ export class TopicReader {
    * @returns a promise only if its schema is not known yet
    * @throws DecodeError, or rejects with it, or with SchemaUnavailable
    */
-  key(record: KafkaRecord): string | null | Promise<string> {
+  key(record: KafkaRecord): string | null | Promise<string | null> {
     const { key } = record;
     if (key === null || this.#keys === undefined) return key?.toString() ?? null;
-    const name = this.#topic.kafkaKey?.split('.').at(-1);
+    const { kafkaKey, keys } = this.#topic;
+    const name = (kafkaKey ?? keys[0])?.split('.').at(-1);
     const decoded = this.#keys.decode(key, record);
     return decoded instanceof Promise ? decoded.then((one) => keyText(one, name)) : keyText(decoded, name);
   }
@@ -78,7 +105,9 @@ export class TopicReader {
 
   #open(value: JsonValue, record: EventRecord, key: string | null): Reading {
     const { envelope = 'NONE' } = this.#topic;
-    const opened = openEnvelope(value, envelope, record.headers);
+    const opened = openEnvelope(value, envelope, record.headers, (json, path) =>
+      this.#values.decodeWithin(json, path),
+    );
     if (typeof opened === 'string') return opened;
     if (this.#known !== undefined && this.#isCopy(opened.whole, record)) return 'duplicate';
     return this.#complete(expectEvent(opened.event), opened.whole, record, key);
@@ -87,16 +116,25 @@ export class TopicReader {
   #isCopy(whole: JsonValue, { partition, offset, epoch }: EventRecord): boolean {
     if (!isRecord(whole) || whole['id'] === undefined || whole['source'] === undefined) return false;
     const id = JSON.stringify([whole['source'], whole['id']]);
-    const place = `${partition}/${offset}/${epoch}`;
     const known = this.#known?.get(id);
-    if (known === undefined) this.#known?.set(id, place);
-    return known !== undefined && known !== place;
+    if (known === undefined) {
+      this.#known?.set(id, { partition, offset, epoch });
+      return false;
+    }
+    // A partition may be read again from an earlier place.
+    return known.partition !== partition || known.epoch !== epoch || known.offset < offset;
+  }
+
+  #nameOf(key: string): string {
+    return this.#topic.keyStyle === 'SNAKE' ? this.#snakeCase.name(key) : key;
   }
 
   #complete(event: Event, whole: JsonValue, record: EventRecord, key: string | null): Event {
     const { from } = this.#topic;
     if (from === undefined || from.size === 0) return event;
     const values = isRecord(whole) ? this.#pathValues(whole as Event) : {};
+    // What the producer of the event writes must not stand for what the message says.
+    for (const written of Object.keys(event)) if (from.has(this.#nameOf(written))) delete event[written];
     for (const [name, source] of from) event[name] = valueOf(source, values, record, key);
     return event;
   }
@@ -105,7 +143,7 @@ export class TopicReader {
 function valueOf(source: FieldSource, values: Event, record: EventRecord, key: string | null): JsonValue {
   switch (source.kind) {
     case 'header':
-      return textOf(record.headers, source.name) ?? null;
+      return headerText(record.headers, source.name) ?? null;
     case 'key':
       return key;
     case 'path':

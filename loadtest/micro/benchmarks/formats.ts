@@ -82,9 +82,10 @@ function orderOf(lines: number): Order {
 const framed = (...bytes: Uint8Array[]): Buffer => Buffer.concat([Buffer.from([0, 0, 0, 0, 1]), ...bytes]);
 
 /** The schema says numbers of all fields. */
-const NUMBERS: Shape = { leaf: 'number', isList: false, field: () => undefined };
+const NUMBERS: Shape = { leaf: 'number', takesNumbers: true, isList: false, field: () => undefined };
 const EVENTS: Shape = {
   leaf: undefined,
+  takesNumbers: false,
   isList: false,
   field: (name) => (name === 'lines' ? EVENTS : NUMBERS),
 };

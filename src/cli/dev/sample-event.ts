@@ -12,7 +12,7 @@ import { hasResolver, type GraphDefinition } from '../../graph/api/define-graph.
 import { directivesOf } from '../../graph/entities/entities.ts';
 import { leavesOf, putAt, readFieldSet } from '../../graph/entities/field-set.ts';
 import { eventTypeOf, fieldsOf, isList } from '../../graph/event-type.ts';
-import type { Binding, Graph } from '../../graph/graph.ts';
+import type { Binding, Graph, Topic } from '../../graph/graph.ts';
 
 type SampledGraph = Pick<Graph, 'schema' | 'bindings' | 'topics'> & { readonly definition: GraphDefinition };
 
@@ -45,9 +45,27 @@ export function sampleEvents({ schema, bindings, topics, definition }: SampledGr
       chosen.set(binding.topic, binding);
   }
   return [...chosen].map(([topic, binding]) => {
-    const isPlain = topics.get(topic)?.decode === undefined;
-    return { topic, event: isPlain ? eventOf(binding, schema, definition) : undefined };
+    const sampled = topics.get(topic);
+    if (sampled?.decode !== undefined) return { topic, event: undefined };
+    const event = eventOf(binding, schema, definition);
+    for (const name of sampled?.from?.keys() ?? []) delete event[name];
+    return { topic, event: enveloped(event, sampled?.envelope) };
   });
+}
+
+/** The event as messages of the topic hold it. */
+function enveloped(
+  event: Readonly<Record<string, unknown>>,
+  envelope: Topic['envelope'],
+): Readonly<Record<string, unknown>> {
+  switch (envelope) {
+    case 'DEBEZIUM':
+      return { op: 'u', before: null, after: event, ts_ms: 0 };
+    case 'CLOUDEVENTS':
+      return { specversion: '1.0', id: '1', source: '/by-hand', type: 'sample', data: event };
+    default:
+      return event;
+  }
 }
 
 function eventOf(

@@ -20,6 +20,7 @@ const PASSED_OVER: Readonly<Record<PassedOverReason, string>> = {
   tombstone: 'passed over: it has no value (a tombstone)',
   too_old: 'passed over: it is older than EVENT_MAX_AGE_SECONDS',
   by_decode: "passed over by the graph's decode",
+  deleted: 'passed over: it deletes the row of its key',
   by_envelope: 'passed over: its envelope holds no object',
   duplicate: 'passed over: the same CloudEvent has come before',
 };

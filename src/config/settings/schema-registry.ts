@@ -47,6 +47,7 @@ export const SCHEMA_REGISTRY_SETTINGS = {
     (item) => /^[\w-]+=[\x20-\x7e]+$/.test(item),
     {
       default: [],
+      secret: 'all',
       help: 'Headers of requests to the schema registry, such as `target-sr-cluster=lsrc-…,confluent-identity-pool-id=pool-…` of Confluent Cloud.',
     },
   ),

@@ -14,6 +14,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { placeOf, placeOfError, type Findings, type Place } from '../diagnostic.ts';
+import { nearest } from '../../support/nearest.ts';
 import { readEncoding, type Encoding } from '../encoding/encoding.ts';
 import { readDelivery, type DeliverySyntax } from './delivery.ts';
 import { keptFor, readHistory, readReplay } from './history.ts';
@@ -181,9 +182,11 @@ function refuseUnknownValues(
     const values = type.getValues().map((known) => known.name);
     const message = `${name}: expected ${values.join(' or ')}, got ${print(value)}`;
     const isQuoted = value.kind === Kind.STRING && type.getValue(value.value);
+    const meant = nearest(print(value).replaceAll('"', '').toUpperCase(), values);
+    const guess = meant === undefined ? '' : `Did you mean ${meant}? `;
     const hint = isQuoted
       ? `Write ${name}: ${value.value}, without quotes.`
-      : (INSTEAD[name] ?? 'Leave it out for its default.');
+      : guess + (INSTEAD[name] ?? 'Leave it out for its default.');
     findings.error(placeOf(value, file), message, hint);
   }
   return isUnknown;

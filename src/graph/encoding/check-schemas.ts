@@ -37,7 +37,7 @@ export function checkSchemas(
   findings: Findings,
 ): void {
   for (const { field, topic, keyStyle, encoding, placeOfArgument } of fields) {
-    const local = schemas.get(encoding.schema);
+    const local = schemas.get(encoding.format, encoding.schema);
     const found =
       local === undefined
         ? known.get(topic)

@@ -47,6 +47,7 @@ class Shapes {
 /** A value whose fields are those of one of these types. */
 class ObjectShape implements Shape {
   readonly leaf = undefined;
+  readonly takesNumbers = false;
   readonly isList: boolean;
   readonly #shapes: Shapes;
   readonly #types: readonly GraphQLNamedOutputType[];
@@ -73,7 +74,8 @@ class ObjectShape implements Shape {
     if (objects.length > 0) return this.#shapes.of(objects, inList);
     const kinds = types.map((type) => (holdsDigits(type) ? 'digits' : (KINDS[type.name] ?? 'other')));
     const leaf = kinds.toSorted((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0];
-    return leaf && { leaf, isList: inList, field: () => undefined };
+    const takesNumbers = kinds.includes('number') || kinds.includes('digits');
+    return leaf && { leaf, takesNumbers, isList: inList, field: () => undefined };
   }
 }
 
@@ -113,6 +115,7 @@ export function messageShape(
 /** A shape, and other ones at some places in it. */
 class PlacedShape implements Shape {
   readonly leaf: Shape['leaf'];
+  readonly takesNumbers: boolean;
   readonly isList: boolean;
   readonly #base: Shape | undefined;
   readonly #placed: readonly Placed[];
@@ -120,6 +123,7 @@ class PlacedShape implements Shape {
 
   constructor(base: Shape | undefined, placed: readonly Placed[]) {
     this.leaf = base?.leaf;
+    this.takesNumbers = base?.takesNumbers ?? false;
     this.isList = base?.isList ?? false;
     this.#base = base;
     this.#placed = placed;
@@ -134,8 +138,24 @@ class PlacedShape implements Shape {
     const within = this.#placed
       .filter(({ path: [first] }) => first === name)
       .map(({ path, shape }) => ({ path: path.slice(1), shape }));
-    const here = within.find(({ path }) => path.length === 0)?.shape ?? this.#base?.field(name);
+    const own = within.filter(({ path }) => path.length === 0).map(({ shape }) => shape);
+    const here = [...own, this.#base?.field(name)].reduce(merged);
     const below = within.filter(({ path }) => path.length > 0);
     return below.length === 0 ? here : new PlacedShape(here, below);
   }
+}
+
+/** Of several fields that show a value, the one for which all digits count decides. It may also be an object elsewhere. */
+function merged(one: Shape | undefined, other: Shape | undefined): Shape | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one.leaf === undefined)
+    return other.leaf === undefined ? one : { ...leafOf(other), field: (name) => one.field(name) };
+  if (other.leaf === undefined) return merged(other, one);
+  const wins = ORDER.indexOf(one.leaf) >= ORDER.indexOf(other.leaf) ? one : other;
+  const takesNumbers = one.takesNumbers || other.takesNumbers;
+  return { leaf: wins.leaf, takesNumbers, isList: wins.isList, field: (name) => wins.field(name) };
+}
+
+function leafOf(shape: Shape): Pick<Shape, 'leaf' | 'takesNumbers' | 'isList'> {
+  return { leaf: shape.leaf, takesNumbers: shape.takesNumbers, isList: shape.isList };
 }

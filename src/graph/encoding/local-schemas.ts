@@ -2,18 +2,14 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { avroDecoder } from '../../formats/avro.ts';
-import { readAvroSchema, SchemaFault } from '../../formats/avro-schema.ts';
+import { readAvroSchema } from '../../formats/avro-schema.ts';
+import { SchemaFault } from '../../formats/schema-fault.ts';
 import { describeSchema } from '../../formats/describe.ts';
 import { describeProtobuf } from '../../formats/describe-protobuf.ts';
 import type { DescribedObject } from '../../formats/described.ts';
 import type { Decoder, Naming } from '../../formats/decoder.ts';
 import { protobufDecoder } from '../../formats/protobuf.ts';
-import {
-  importsOf,
-  ProtobufSchema,
-  type ProtobufFile,
-  type ProtobufMessage,
-} from '../../formats/protobuf-schema.ts';
+import { importsOf, ProtobufSchema, type ProtobufFile } from '../../formats/protobuf-schema.ts';
 import type { Shape } from '../../formats/shape.ts';
 import type { Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
@@ -36,7 +32,7 @@ export class LocalSchemas {
   readonly #schemas = new Map<string, LocalSchema>();
 
   private constructor(folder: string, findings: Findings) {
-    this.#folder = folder;
+    this.#folder = path.resolve(folder);
     this.#findings = findings;
   }
 
@@ -56,8 +52,8 @@ export class LocalSchemas {
   }
 
   /** @returns undefined if there is no such schema */
-  get(reference: string | undefined): LocalSchema | undefined {
-    return reference === undefined ? undefined : this.#schemas.get(reference);
+  get(format: FormatName | undefined, reference: string | undefined): LocalSchema | undefined {
+    return this.#schemas.get(`${format} ${reference}`);
   }
 
   async #add(
@@ -66,7 +62,7 @@ export class LocalSchemas {
     format: FormatName | undefined,
     reference: string | undefined,
   ): Promise<void> {
-    if (reference === undefined || this.#schemas.has(reference)) return;
+    if (reference === undefined) return;
     const place = placeOfArgument(argument);
     if (!needsSchema(format)) {
       const of = argument === 'schema' ? 'format' : 'keyFormat';
@@ -74,9 +70,10 @@ export class LocalSchemas {
       this.#findings.error(place, message, `Leave it out, or write ${of}: AVRO or ${of}: PROTOBUF.`);
       return;
     }
+    if (this.get(format, reference) !== undefined) return;
     try {
       const schema = format === 'AVRO' ? await this.#avro(reference) : await this.#protobuf(reference);
-      this.#schemas.set(reference, schema);
+      this.#schemas.set(`${format} ${reference}`, schema);
     } catch (error) {
       const hint =
         format === 'AVRO'
@@ -97,8 +94,8 @@ export class LocalSchemas {
 
   async #protobuf(reference: string): Promise<LocalSchema> {
     const end = reference.lastIndexOf('#');
-    const [file, message] = end < 0 ? [reference, [0]] : [reference.slice(0, end), reference.slice(end + 1)];
-    const type: ProtobufMessage = (await this.#protobufSchema(file)).message(message);
+    const schema = await this.#protobufSchema(end < 0 ? reference : reference.slice(0, end));
+    const type = end < 0 ? schema.only() : schema.message(reference.slice(end + 1));
     return {
       decoder: (shape, naming) => protobufDecoder(type, shape, naming),
       describe: () => describeProtobuf(type),

@@ -39,8 +39,13 @@ function form(value: unknown): unknown {
 function numeric(operator: Operator, operand: unknown): Comparator {
   if (operator === 'eq' || operator === 'ne' || operator === 'in' || operator === 'contains') {
     const operands = Array.isArray(operand) ? operand.map(form) : form(operand);
+    // A number is no part of another one.
+    const isOfLists = operator === 'contains';
     const compare = comparator(operator, operands, 'value');
-    return (value) => compare((Array.isArray(value) ? value.map(form) : form(value)) as JsonValue);
+    return (value) => {
+      if (Array.isArray(value)) return compare(value.map(form) as JsonValue);
+      return isOfLists ? UNKNOWN : compare(form(value) as JsonValue);
+    };
   }
   const bound = decimalOf(operand);
   if (bound === undefined) return () => UNKNOWN;

@@ -8,7 +8,7 @@ const LEFT_OUT =
   /^(\..*|node_modules|dist|tests?|__tests__|.+\.(test|spec|config)\.[cm]?[jt]s|.+\.d\.ts|schema\.types\.ts)$/;
 
 /** Files of a graph. A package.json belongs to the folder, not to the graph. */
-const PARTS = /^(?!package(-lock)?\.json$|tsconfig.*\.json$).+\.(ts|[cm]?js|json|graphql)$/;
+const PARTS = /^(?!package(-lock)?\.json$|tsconfig.*\.json$).+\.(ts|[cm]?js|json|graphql|avsc|proto)$/;
 
 /**
  * Writes a graph as it is to be deployed: TypeScript compiled to JavaScript, all else copied, tests left out.

@@ -7,7 +7,7 @@ import { Chunk } from '../chunk.ts';
 import { LettersNotTaken, type LettersInHand } from './letters-in-hand.ts';
 import type { BadBatches } from './bad-batches.ts';
 import type { RecordBatch } from './driver.ts';
-import { SchemaUnavailable } from '../schemas/registry.ts';
+import { SchemaUnavailable } from '../schemas/schema-unavailable.ts';
 import { WaitingPartitions } from './waiting-partitions.ts';
 import type { HeldBatch } from './state.ts';
 import { PartitionTimes } from './partition-times.ts';
@@ -190,9 +190,8 @@ export class BatchProcessor {
       const { last } = chunk;
       return last && (await this.#deliver(chunk, last, batch, isCurrent)) ? last : undefined;
     } catch (thrown) {
-      const [first] = records;
-      if (!(thrown instanceof SchemaUnavailable) || first === undefined) throw thrown;
-      this.#awaitSchema(batch, first, thrown);
+      if (!(thrown instanceof SchemaUnavailable)) throw thrown;
+      this.#awaitSchema(batch, thrown);
       return undefined;
     } finally {
       // An attempt without an answer may still go on.
@@ -202,8 +201,8 @@ export class BatchProcessor {
   }
 
   /** Makes the partition wait until it is worth asking for the schema again. */
-  #awaitSchema(batch: RecordBatch, first: KafkaRecord, { message: reason, over }: SchemaUnavailable): void {
-    this.#waiting.wait(batch, { reason, last: first }, async () => {
+  #awaitSchema(batch: RecordBatch, { message: reason, over }: SchemaUnavailable): void {
+    this.#waiting.wait(batch, { reason, last: undefined }, async () => {
       await over;
       return false;
     });
@@ -284,7 +283,7 @@ export class BatchProcessor {
         if (attempt > 1 || hasWaited) log.info({ topic, partition, attempt }, 'events are taken again');
         return true;
       } catch (thrown) {
-        // Of the former, everything else of the chunk is acknowledged; of the latter, nothing is published.
+        // With letters that are not taken, all else of the chunk is acknowledged; without a schema, nothing is published.
         if (thrown instanceof LettersNotTaken || thrown instanceof SchemaUnavailable) throw thrown;
         const reason = messageOf(thrown);
         this.#held = { topic, partition, reason };

@@ -58,7 +58,7 @@ export class ReadAgain implements Consumption {
     const { routing } = options;
     const unseen = { metrics: new Metrics(), log: createLog('silent') };
     const topics = withoutKafkaKeys(routing.topics);
-    this.#pipeline = new Pipeline({ ...routing, topics, maxAgeSeconds: 0, ...unseen });
+    this.#pipeline = new Pipeline({ ...routing, topics, maxAgeSeconds: 0, takesCopies: true, ...unseen });
   }
 
   use(topics: ReadonlyMap<string, Topic>): void {

@@ -3,8 +3,8 @@ import type { RecordBatch } from './driver.ts';
 import type { HeldBatch } from './state.ts';
 
 interface Wait extends HeldBatch {
-  /** The last of the records that wait. */
-  readonly last: LogPosition;
+  /** The last of the records that wait, and may have been published; undefined: none has been. */
+  readonly last: LogPosition | undefined;
   /** Undefined while it waits; then whether all records up to `last` are delivered. */
   isDelivered: boolean | undefined;
   /** Each ends a pause of the partition. */
@@ -34,7 +34,7 @@ export class WaitingPartitions {
    */
   wait(
     batch: RecordBatch,
-    { reason, last: { offset, epoch } }: { readonly reason: string; readonly last: LogPosition },
+    { reason, last }: { readonly reason: string; readonly last: LogPosition | undefined },
     untilOver: (isWaited: () => boolean) => Promise<boolean>,
   ): void {
     const { topic, partition } = batch;
@@ -44,7 +44,7 @@ export class WaitingPartitions {
       partition,
       reason,
       // The record itself would keep its value in memory.
-      last: { offset, epoch },
+      last: last && { offset: last.offset, epoch: last.epoch },
       isDelivered: undefined,
       resume: [batch.pause()],
     };
@@ -75,10 +75,11 @@ export class WaitingPartitions {
       return undefined;
     }
     // A log may have lost its end meanwhile, and given these offsets to other records.
-    const done = records.filter((record) => !isAfter(record, wait.last));
+    const waited = wait.last;
+    const done = waited === undefined ? [] : records.filter((record) => !isAfter(record, waited));
     const last = done.at(-1);
     if (last !== undefined) await batch.commit(last.offset + 1);
-    if (last === undefined || last.offset === wait.last.offset) this.#waits.delete(keyOf(topic, partition));
+    if (last === undefined || last.offset === waited?.offset) this.#waits.delete(keyOf(topic, partition));
     return done.length;
   }
 

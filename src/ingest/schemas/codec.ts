@@ -4,22 +4,24 @@ import { DecodeError } from '../../events/decode-error.ts';
 import type { JsonValue } from '../../events/event.ts';
 import { snakeCase } from '../../events/snake-case.ts';
 import { avroDecoder } from '../../formats/avro.ts';
-import { SchemaFault } from '../../formats/avro-schema.ts';
+import { SchemaFault } from '../../formats/schema-fault.ts';
 import { malformed } from '../../formats/cursor.ts';
 import { namingOf, type Decoder, type Naming } from '../../formats/decoder.ts';
 import { textsOf } from '../../formats/describe.ts';
 import { protobufDecoder } from '../../formats/protobuf.ts';
 import { ProtobufSchema, type MessageChoice } from '../../formats/protobuf-schema.ts';
-import type { Shape } from '../../formats/shape.ts';
+import { KEY_SHAPE, type Shape } from '../../formats/shape.ts';
+import { needsSchema } from '../../graph/encoding/encoding.ts';
 import type { FormatName, Topic } from '../../graph/graph.ts';
 import { isRecord } from '../../support/kind-of.ts';
 import { shortened } from '../../support/shortened.ts';
 import { decodeJson } from '../decode.ts';
 import type { KafkaRecord } from '../record.ts';
-import { readFrame, type Framed, type IdKind, type SchemaText } from './schema-id.ts';
+import { readFrame, type Framed, type IdKind } from './schema-id.ts';
+import type { SchemaText } from './schema-text.ts';
 
-/** Schemas of one topic; each evolves by a new one. */
-const MAX_DECODERS = 1_000;
+/** Characters of the schemas of one topic whose decoders are kept; each takes some ten times as much memory. */
+const MOST_KEPT = 8 * 1024 * 1024;
 
 /** For how long a schema that can't be used is not asked for again. */
 const FAULT_MS = 30_000;
@@ -45,7 +47,7 @@ interface CodecOptions {
 /** Decodes the values, or the keys, of one topic. */
 export class Codec {
   readonly #options: CodecOptions;
-  readonly #decoders = new LRUCache<string, Decoder | DecodeError>({ max: MAX_DECODERS, ttl: 0 });
+  readonly #decoders = new LRUCache<string, Decoder | DecodeError>({ maxSize: MOST_KEPT });
 
   constructor(options: CodecOptions) {
     this.#options = options;
@@ -61,7 +63,33 @@ export class Codec {
   static ofKeys(topic: Topic, schemas: Schemas | undefined): Codec | undefined {
     const { keyFormat: format, decodeKey: decode, keyStyle } = topic;
     if (format === undefined) return undefined;
-    return new Codec({ format, decode, part: 'key', shape: TEXT, naming: namingOf(keyStyle), schemas });
+    return new Codec({ format, decode, part: 'key', shape: KEY_SHAPE, naming: namingOf(keyStyle), schemas });
+  }
+
+  /**
+   * Asks for the schema that the bytes name.
+   *
+   * @returns undefined if it is here, or none is needed. The promise rejects with SchemaUnavailable only; any other fault is
+   *   that of `decode`
+   */
+  schema(bytes: Buffer, { headers }: Pick<KafkaRecord, 'headers'>): Promise<unknown> | undefined {
+    const { format, decode, part, schemas } = this.#options;
+    if (!needsSchema(format) || decode !== undefined || schemas === undefined) return undefined;
+    try {
+      const { kind, id, message } = readFrame(bytes, headers, part, format === 'PROTOBUF');
+      if (this.#decoders.has(keyOf({ kind, id, message }))) return undefined;
+      return schemas.schema(kind, id).catch((error: unknown) => {
+        if (!(error instanceof DecodeError)) throw error;
+      });
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Decodes JSON that a value holds as text or as bytes. @param path where it is in the value. @throws DecodeError */
+  decodeWithin(json: Buffer, path: string): JsonValue {
+    const { shape, naming } = this.#options;
+    return decodeJson(json, shape?.field(path), naming);
   }
 
   /**
@@ -75,7 +103,7 @@ export class Codec {
     if (format === 'JSON_SCHEMA') return decodeJson(withoutId(bytes), shape, naming);
     if (decode !== undefined) return decode(bytes);
     const frame = readFrame(bytes, headers, part, format === 'PROTOBUF');
-    const key = `${frame.kind} ${frame.id} ${String(frame.message ?? '')}`;
+    const key = keyOf(frame);
     const known = this.#decoders.get(key);
     if (known instanceof DecodeError) throw known;
     if (known !== undefined) return known(frame.payload);
@@ -89,14 +117,15 @@ export class Codec {
   #compile(key: string, schema: SchemaText, { message }: Framed): Decoder {
     // Another record of the chunk may have waited for the same schema.
     const known = this.#decoders.get(key);
-    if (typeof known === 'function') return known;
+    if (known instanceof DecodeError) throw known;
+    if (known !== undefined) return known;
     try {
       const decoder = this.#decoderOf(schema, message);
-      this.#decoders.set(key, decoder);
+      this.#decoders.set(key, decoder, { size: sizeOf(schema) });
       return decoder;
     } catch (cause) {
       const error = new DecodeError('bad_schema', shortened(messageOf(cause), SHOWN_CHARACTERS), { cause });
-      this.#decoders.set(key, error, { ttl: FAULT_MS });
+      this.#decoders.set(key, error, { ttl: FAULT_MS, size: 1 });
       throw error;
     }
   }
@@ -113,13 +142,20 @@ export class Codec {
   }
 }
 
-/** Keys are channels' names: all their digits count. */
-const TEXT: Shape = { leaf: 'text', isList: false, field: () => TEXT };
-
 /** JSON begins with no byte of 0. The id is not looked up: the GraphQL schema says what the event must be. */
 function withoutId(bytes: Buffer): Buffer {
   if (bytes[0] === 0) return bytes.subarray(bytes.length >= 9 && bytes.readUInt32BE(1) === 0 ? 9 : 5);
   return bytes[0] === 1 ? bytes.subarray(17) : bytes;
+}
+
+/** At most as much as is kept, so that the largest is kept, too. */
+function sizeOf({ text, references }: SchemaText): number {
+  const characters = references.reduce((sum, one) => sum + one.text.length, text.length);
+  return Math.min(characters + 1, MOST_KEPT);
+}
+
+function keyOf({ kind, id, message }: Pick<Framed, 'kind' | 'id' | 'message'>): string {
+  return `${kind} ${id} ${String(message ?? '')}`;
 }
 
 /**
@@ -127,8 +163,8 @@ function withoutId(bytes: Buffer): Buffer {
  *
  * @param name the field that the topic's events are routed by
  */
-export function keyText(key: JsonValue, name: string | undefined): string {
-  if (!isRecord(key)) return typeof key === 'string' ? key : JSON.stringify(key);
+export function keyText(key: JsonValue, name: string | undefined): string | null {
+  if (!isRecord(key)) return typeof key === 'string' || key === null ? key : JSON.stringify(key);
   // Connectors that write JSON put its schema beside it.
   const { payload, schema } = key as Record<string, JsonValue>;
   const whole = payload !== undefined && isRecord(schema) && Object.keys(key).length === 2 ? payload : key;

@@ -1,5 +1,6 @@
+import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
-import { messageOf, SluiceError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import { DecodeError } from '../../events/decode-error.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -7,10 +8,12 @@ import { Backoff } from '../../support/backoff.ts';
 import type { Clock } from '../../support/clock.ts';
 import { isRecord } from '../../support/kind-of.ts';
 import { Limiter } from '../../support/limiter.ts';
-import { readBody } from '../../support/read-body.ts';
+import { BodyTooLarge, readBody } from '../../support/read-body.ts';
 import { shortened } from '../../support/shortened.ts';
 import type { RegistryAccess } from './registry-access.ts';
-import type { IdKind, SchemaText } from './schema-id.ts';
+import type { IdKind } from './schema-id.ts';
+import type { SchemaText } from './schema-text.ts';
+import { SchemaUnavailable } from './schema-unavailable.ts';
 
 interface RegistryOptions {
   readonly urls: readonly string[];
@@ -26,8 +29,8 @@ const MAX_REQUESTS = 32;
 /** Schemas that are asked for and have not come yet. */
 const MAX_WAITING = 20_000;
 
-/** Characters of the schemas that are kept. */
-const MOST_KEPT = 32 * 1024 * 1024;
+/** Characters of the schemas that are kept: at least one of the largest. */
+const MOST_KEPT = 48 * 1024 * 1024;
 
 /** Bytes of a schema, and characters of all schemas that it uses. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -47,19 +50,7 @@ const RETRY = { firstMs: 200, maxMs: 5_000 };
 const SHOWN_CHARACTERS = 200;
 
 /** Subject, version or schema not found, of Confluent's API. */
-const NOT_FOUND: readonly unknown[] = [40_401, 40_402, 40_403];
-
-/** The schema is not here yet: the registry is away, refuses, or takes its time. */
-export class SchemaUnavailable extends SluiceError {
-  /** Resolves when it is worth asking again. */
-  readonly over: Promise<void>;
-
-  constructor(message: string, over: Promise<void>, options?: ErrorOptions) {
-    super('SCHEMA_UNAVAILABLE', message, options);
-    this.name = 'SchemaUnavailable';
-    this.over = over;
-  }
-}
+const NOT_FOUND: ReadonlySet<unknown> = new Set([40_401, 40_402, 40_403]);
 
 interface Lookup {
   readonly startedAt: number;
@@ -97,11 +88,15 @@ export class SchemaRegistry {
   /** The URL that answered last. */
   #first = 0;
   #hasAnswered = false;
+  /** Whether the URLs are known to be those of a registry: then each 404 says that there is no such thing. */
+  #isRegistry = false;
   /** Why the last request had no answer. */
   #reason: string | undefined = 'not asked yet';
 
   constructor(options: RegistryOptions) {
     this.#options = options;
+    // As many as may wait.
+    setMaxListeners(0, this.#stopping.signal);
     this.#backoff = new Backoff({ ...RETRY, random: () => options.clock.random() });
   }
 
@@ -263,6 +258,7 @@ export class SchemaRegistry {
         await this.#inTurn((base, api) =>
           this.#json(`${base}${api === 'apicurio' ? '/system/info' : '/schemas/types'}`),
         );
+        this.#isRegistry = true;
         return;
       } catch (error) {
         // It has answered, or is asked again.
@@ -274,6 +270,11 @@ export class SchemaRegistry {
 
   async #fetchSchema(base: string, api: Api, kind: IdKind, id: string): Promise<SchemaText> {
     if (api === 'confluent') {
+      if (kind === 'global') {
+        throw new Error(
+          'expected the URL of Apicurio’s own API, …/apis/registry/v2, as messages have its global ids',
+        );
+      }
       return this.#ofConfluent(base, `${base}/schemas/${kind === 'guid' ? 'guids' : 'ids'}/${id}`);
     }
     if (kind === 'guid') throw new NotFound();
@@ -292,11 +293,12 @@ export class SchemaRegistry {
   async #confluentReferences(base: string, listed: unknown, references: References): Promise<void> {
     for (const reference of recordsIn(listed)) {
       const { name, subject, version } = reference;
-      if (!references.begin(`${String(subject)} ${String(version)}`)) continue;
-      const at = `${base}/subjects/${encodeURIComponent(String(subject))}/versions/${encodeURIComponent(String(version))}`;
+      const key = `${String(subject)} ${String(version)}`;
+      if (!references.begin(key, String(name))) continue;
+      const at = `${base}/subjects/${encodeURIComponent(String(subject))}/versions/${encodeURIComponent(String(version))}?deleted=true`;
       const answer = await this.#json(at);
       await this.#confluentReferences(base, answer['references'], references);
-      references.add(String(name), textOf(answer['schema']));
+      references.add(key, String(name), textOf(answer['schema']));
     }
   }
 
@@ -312,14 +314,15 @@ export class SchemaRegistry {
     const listed: unknown = JSON.parse(await this.#text(list));
     for (const reference of recordsIn(listed)) {
       const { name, groupId = 'default', artifactId, version } = reference;
-      if (!references.begin(`${String(groupId)} ${String(artifactId)} ${String(version)}`)) continue;
+      const key = `${String(groupId)} ${String(artifactId)} ${String(version)}`;
+      if (!references.begin(key, String(name))) continue;
       const [group, artifact, one] = [groupId, artifactId, version].map((part) =>
         encodeURIComponent(String(part)),
       );
       const at = `${base}/groups/${group}/artifacts/${artifact}/versions/${one}`;
       const text = await this.#text(at);
       await this.#apicurioReferences(base, `${at}/references`, references);
-      references.add(String(name), text);
+      references.add(key, String(name), text);
     }
   }
 
@@ -331,9 +334,10 @@ export class SchemaRegistry {
   /** @throws NotFound */
   async #text(url: string): Promise<string> {
     const response = await this.#options.access.get(url, this.#stopping.signal);
-    const body = await readBody(response, MAX_BYTES);
+    const { body, isWhole } = await bodyOf(response);
+    if (!isWhole) throw tooLarge(`${MAX_BYTES} bytes`);
     if (response.status === 200) return body;
-    if (response.status === 404 && saysNotFound(body)) throw new NotFound();
+    if (response.status === 404 && (saysNotFound(body) || this.#isRegistry)) throw new NotFound();
     const path = new URL(url).pathname;
     const shown = shortened(body.replace(/\s+/g, ' '), SHOWN_CHARACTERS);
     throw new Error(
@@ -342,23 +346,29 @@ export class SchemaRegistry {
   }
 }
 
-/** Schemas that a schema uses, each once, behind those that it uses itself. */
+/** Schemas that a schema uses, behind those that they use themselves. One that has two names is there twice. */
 class References {
   readonly all: { name: string; text: string }[] = [];
-  readonly #begun = new Set<string>();
+  /** By subject and version; undefined while it is being fetched. */
+  readonly #texts = new Map<string, string | undefined>();
   #characters = 0;
 
-  /** @returns false if it is there, or is being fetched: schemas may use each other in a circle */
-  begin(key: string): boolean {
-    if (this.#begun.has(key)) return false;
-    this.#begun.add(key);
-    if (this.#begun.size > MAX_REFERENCES) throw tooLarge(`${MAX_REFERENCES} references`);
+  /** @returns false if it need not be fetched: it is there, or is being fetched, as schemas may use each other in a circle */
+  begin(key: string, name: string): boolean {
+    if (this.#texts.has(key)) {
+      const text = this.#texts.get(key);
+      if (text !== undefined && this.all.every((one) => one.name !== name)) this.all.push({ name, text });
+      return false;
+    }
+    this.#texts.set(key, undefined);
+    if (this.#texts.size > MAX_REFERENCES) throw tooLarge(`${MAX_REFERENCES} references`);
     return true;
   }
 
-  add(name: string, text: string): void {
+  add(key: string, name: string, text: string): void {
     this.#characters += text.length;
     if (this.#characters > MAX_BYTES) throw tooLarge(`references of ${MAX_BYTES} characters`);
+    this.#texts.set(key, text);
     this.all.push({ name, text });
   }
 }
@@ -372,7 +382,7 @@ function saysNotFound(body: string): boolean {
   try {
     const answer: unknown = JSON.parse(body);
     if (!isRecord(answer)) return false;
-    return NOT_FOUND.includes(answer['error_code']) || answer['name'] === 'ArtifactNotFoundException';
+    return NOT_FOUND.has(answer['error_code']) || String(answer['name']).endsWith('NotFoundException');
   } catch {
     return false;
   }
@@ -385,6 +395,16 @@ function recordsIn(listed: unknown): Readonly<Record<string, unknown>>[] {
 function textOf(schema: unknown): string {
   if (typeof schema === 'string') return schema;
   throw new Error(`expected an answer with a schema, got ${schema === undefined ? 'none' : typeof schema}`);
+}
+
+/** @returns the text; that it is not whole if it has too many bytes */
+async function bodyOf(response: Response): Promise<{ body: string; isWhole: boolean }> {
+  try {
+    return { body: await readBody(response as never, MAX_BYTES), isWhole: true };
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return { body: '', isWhole: false };
+    throw error;
+  }
 }
 
 /** An error of `fetch` has its reason in `cause`; of several addresses, in a code there. */

@@ -52,7 +52,7 @@ export function readFrame(
   const apicurio = apicurioHeaders(headers, part);
   if (apicurio !== undefined) return { ...apicurio, payload: bytes };
   if (bytes.length >= 9 && bytes[0] === MAGIC_ID && bytes.readUInt32BE(1) === 0) {
-    const id = String(bytes.readBigUInt64BE(1));
+    const id = longId(bytes, 1);
     const cursor = new Cursor(bytes, 9);
     const message = isProtobuf ? refIn(cursor) : undefined;
     return { kind: 'global', id, payload: cursor.rest(), message };
@@ -63,10 +63,19 @@ export function readFrame(
   return { kind, id, payload: cursor.rest(), message };
 }
 
+/** An id of eight bytes. */
+function longId(bytes: Buffer, at: number): string {
+  const id = bytes.readBigInt64BE(at);
+  if (id < 0n) throw malformed('expected the id of a schema, got a negative number');
+  return String(id);
+}
+
 function confluentId(bytes: Buffer): { kind: IdKind; id: string; rest: Buffer } {
   const [magic] = bytes;
   if (magic === MAGIC_ID && bytes.length >= 5) {
-    return { kind: 'id', id: String(bytes.readUInt32BE(1)), rest: bytes.subarray(5) };
+    const id = bytes.readInt32BE(1);
+    if (id < 0) throw malformed('expected the id of a schema, got a negative number');
+    return { kind: 'id', id: String(id), rest: bytes.subarray(5) };
   }
   if (magic === MAGIC_GUID && bytes.length >= 17) {
     const hex = bytes.toString('hex', 1, 17);
@@ -80,13 +89,14 @@ function apicurioHeaders(
   headers: RawHeaders | undefined,
   part: 'value' | 'key',
 ): Omit<Framed, 'payload'> | undefined {
-  const message = headerOf(headers, `apicurio.${part}.msgType`)?.toString();
+  const message = headerOf(headers, part === 'key' ? 'apicurio.protobuf.type.key' : 'apicurio.protobuf.type');
   for (const [kind, name] of [
     ['global', 'globalId'],
     ['id', 'contentId'],
   ] as const) {
     const bytes = headerOf(headers, `apicurio.${part}.${name}`);
-    if (bytes?.length === 8) return { kind, id: String(bytes.readBigUInt64BE(0)), message };
+    if (bytes?.length !== 8) continue;
+    return { kind, id: longId(bytes, 0), message: message?.toString() };
   }
   return undefined;
 }
@@ -112,17 +122,12 @@ function refIn(cursor: Cursor): string {
   let name = '';
   while (!cursor.isAtEnd) {
     const tag = cursor.varint();
-    if (tag !== 0x0a) throw malformed('expected the name of a message, got something else');
-    name = cursor.text(Math.min(cursor.varint(), MOST_NAME));
+    const length = cursor.varint();
+    if (tag !== 0x0a || length > MOST_NAME) {
+      throw malformed(`expected the name of a message, of at most ${MOST_NAME} bytes, got something else`);
+    }
+    name = cursor.text(length);
   }
   cursor.endAt(end);
   return name;
-}
-
-/** A registry's answer with a schema. */
-export interface SchemaText {
-  readonly type: string;
-  readonly text: string;
-  /** Schemas that it uses, each behind those that it uses itself; the name is that of the import. */
-  readonly references: readonly { readonly name: string; readonly text: string }[];
 }

@@ -12,8 +12,9 @@ const FROM = Number(process.env['SEED'] ?? 1);
 
 /** The shape of one object whose fields are all alike. */
 function shapeOf(leaf: LeafKind | undefined, isList = false): Shape {
-  const inner: Shape = { leaf, isList, field: () => inner };
-  return { leaf: undefined, isList: false, field: () => inner };
+  const takesNumbers = leaf === 'number' || leaf === 'digits';
+  const inner: Shape = { leaf, takesNumbers, isList, field: () => inner };
+  return { ...inner, leaf: undefined, takesNumbers: false, isList: false };
 }
 
 function decodeOne(schema: object, value: unknown, shape?: Shape): unknown {
@@ -184,6 +185,11 @@ describe('Avro', () => {
 
   const BAD: readonly (readonly [what: string, schema: unknown, message: RegExp])[] = [
     ['no JSON', 'nonsense', /expected a schema as JSON/],
+    [
+      'an enormous scale',
+      recordOf({ type: 'bytes', logicalType: 'decimal', precision: 9, scale: 2e8 }),
+      /scale of at most 1000/,
+    ],
     ['an unknown name', recordOf('Missing'), /defined before, got Missing/],
     ['no type', {}, /expected a type, got undefined/],
     ['a record without fields', { type: 'record', name: 'R' }, /expected fields, got undefined/],
@@ -201,6 +207,11 @@ describe('Avro', () => {
     });
   }
 
+  const NULLS = {
+    type: 'record',
+    name: 'E',
+    fields: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => ({ name, type: 'null' })),
+  };
   const list = { type: 'array', items: 'null' };
   const nested = { type: 'record', name: 'N', fields: [{ name: 'n', type: ['null', 'N'] }] };
   const HOSTILE: readonly (readonly [what: string, schema: unknown, bytes: Buffer, reason: string])[] = [
@@ -229,6 +240,24 @@ describe('Avro', () => {
       recordOf({ type: 'enum', name: 'E', symbols: ['A'] }),
       Buffer.from([2]),
       'malformed',
+    ],
+    [
+      'a decimal of a megabyte',
+      recordOf({ type: 'bytes', logicalType: 'decimal', precision: 9 }),
+      Buffer.concat([Buffer.from('8089 7a'.replace(' ', ''), 'hex'), Buffer.alloc(1_000_000, 0x55)]),
+      'malformed',
+    ],
+    [
+      'a million entries',
+      recordOf({ type: 'map', values: 'null' }),
+      Buffer.concat([Buffer.from('80897a', 'hex'), Buffer.alloc(1_000_000)]),
+      'too_large',
+    ],
+    [
+      'a million records of fields that take no bytes',
+      recordOf({ type: 'array', items: NULLS }),
+      Buffer.from('80897a00', 'hex'),
+      'too_large',
     ],
     ['text that is no UTF-8', recordOf('string'), Buffer.from([4, 0xff, 0xfe]), 'invalid_utf8'],
     [

@@ -65,9 +65,27 @@ function expectedOf(object: Record<string, unknown>, type: Type): Record<string,
 }
 
 function fieldsAs(leaf: LeafKind | undefined, isList = false): Shape {
-  const inner: Shape = { leaf, isList, field: () => inner };
-  return { leaf: undefined, isList: false, field: () => inner };
+  const takesNumbers = leaf === 'number' || leaf === 'digits';
+  const inner: Shape = { leaf, takesNumbers, isList, field: () => inner };
+  return { ...inner, leaf: undefined, takesNumbers: false, isList: false };
 }
+
+/** Without the types of Google that the other tests need. */
+const onlyOuter = (file: object | undefined) => ({
+  ...file,
+  messageType: (file as { messageType: { name: string }[] }).messageType.filter(
+    ({ name }) => name === 'Outer',
+  ),
+  syntax: 'proto3',
+});
+
+/** Entries of field 4 with as many keys, of four characters. */
+const keysOf = (count: number): Buffer =>
+  Buffer.concat(
+    Array.from({ length: count }, (_, index) =>
+      Buffer.from(`\u0022\u0006\u000a\u0004${index.toString(36).padStart(4, '0')}`),
+    ),
+  );
 
 const ONE = (field: string) => `syntax = "proto3"; message M { ${field} }`;
 
@@ -125,6 +143,31 @@ describe('Protobuf', () => {
     assert.deepEqual(decoderOf(text, { shape: fieldsAs('digits') })(bytes), most);
     const rounded = Object.fromEntries(Object.entries(most).map(([name, digits]) => [name, Number(digits)]));
     assert.deepEqual(decoderOf(text, { shape: fieldsAs('number') })(bytes), rounded);
+  });
+
+  it('of a compiled file counts entries of maps as messages, as serializers that register such files do', () => {
+    const text = `syntax = "proto3"; message Outer { map<string, int32> m = 1; message A { string a = 1; } message B { string b = 1; } }`;
+    const { root } = typeOf(text, 'Outer');
+    root.resolveAll();
+    const [file] = (root as unknown as { toDescriptor(edition: string): { file: object[] } })
+      .toDescriptor('proto3')
+      .file.slice(-1);
+    const base64 = Buffer.from(descriptors.FileDescriptorProto.encode(onlyOuter(file)).finish()).toString(
+      'base64',
+    );
+    const bytes = Buffer.from([0x0a, 1, 0x78]);
+    assert.deepEqual(decoderOf(text, { message: [0, 0] })(bytes), { a: 'x' });
+    assert.deepEqual(decoderOf(base64, { message: [0, 1] })(bytes), { a: 'x' });
+  });
+
+  it('has one field of a oneof, however many it has and however often they come', () => {
+    const fields = Array.from({ length: 1_000 }, (_, index) => `int32 f${index} = ${index + 1};`).join(' ');
+    const decode = decoderOf(ONE(`oneof o { ${fields} }`));
+    const message = decode(Buffer.from('08010802'.repeat(50_000) + '1003', 'hex')) as Record<string, unknown>;
+    assert.deepEqual(
+      Object.entries(message).filter(([, value]) => value !== null),
+      [['f1', 3]],
+    );
   });
 
   const KNOWN: readonly (readonly [
@@ -235,12 +278,9 @@ describe('Protobuf', () => {
   it('has a map as a list of entries where the schema has a list of objects', () => {
     const text = ONE('map<int64, string> a = 1;');
     const bytes = encoded(text, 'M', { a: { 5: 'x' } });
-    const entries: Shape = {
-      leaf: undefined,
-      isList: true,
-      field: () => ({ leaf: 'digits', isList: false, field: () => undefined }),
-    };
-    const shape: Shape = { leaf: undefined, isList: false, field: () => entries };
+    const key = fieldsAs('digits').field('key');
+    const entries: Shape = { leaf: undefined, takesNumbers: false, isList: true, field: () => key };
+    const shape: Shape = { ...entries, isList: false, field: () => entries };
     assert.deepEqual(decoderOf(text, { shape })(bytes), { a: [{ key: '5', value: 'x' }] });
     assert.deepEqual(decoderOf(text)(bytes), { a: { 5: 'x' } });
   });
@@ -258,15 +298,38 @@ describe('Protobuf', () => {
     );
   });
 
+  it('needs no imports whose types no field has, such as those of options, and knows those that nobody registers', () => {
+    const text = `syntax = "proto3"; import "google/protobuf/descriptor.proto"; import "buf/validate/validate.proto";
+      import "google/type/money.proto"; import "confluent/meta.proto"; import "confluent/type/decimal.proto";
+      extend google.protobuf.FieldOptions { string note = 50000; }
+      message M { option (confluent.message_meta).doc = "x"; google.type.Money a = 1 [(note) = "x", (buf.validate.field).required = true];
+        confluent.type.Decimal b = 2; }`;
+    const money = { currency_code: 'EUR', units: 0, nanos: 0 };
+    const bytes = Buffer.from('0a050a0345555212020802'.slice(0, 14), 'hex');
+    assert.deepEqual(decoderOf(text)(bytes), { a: money, b: null });
+  });
+
+  const WIDE = `syntax = "proto3"; message M { repeated M m = 999; ${Array.from({ length: 500 }, (_, index) => `int32 f${index} = ${index + 1};`).join(' ')} }`;
+
+  it('refuses small messages of types with many fields before they fill the memory', () => {
+    const bytes = Buffer.from('ba3e00'.repeat(49_000), 'hex');
+    assert.throws(() => decoderOf(WIDE)(bytes), { reason: 'too_large' });
+  });
+
   const BAD: readonly (readonly [what: string, text: string, message: RegExp])[] = [
     ['no .proto file', 'message M { int32 a = ', /expected a \.proto file/],
     [
-      'an import that is missing',
-      'syntax = "proto3"; import "x.proto"; message M {}',
-      /expected the file x\.proto/,
+      'a type of an import that is missing',
+      'syntax = "proto3"; import "x.proto"; message M { x.Y a = 1; }',
+      /x\.Y/,
     ],
     ['an unknown type', ONE('Missing a = 1;'), /Missing/],
     ['no message', 'syntax = "proto3";', /expected message 0 of the file/],
+    [
+      'a message of thousands of fields',
+      `message M { ${Array.from({ length: 3_000 }, (_, index) => `int32 f${index} = ${index + 1};`).join(' ')} }`,
+      /at most 2000 fields/,
+    ],
     ['base64 of nothing', 'abcd', /expected/],
   ];
   for (const [what, text, message] of BAD) {
@@ -293,6 +356,8 @@ describe('Protobuf', () => {
     ['the end of no group', Buffer.from([0x0c]), 'malformed'],
     ['wire type 7', Buffer.from([0x7f]), 'malformed'],
     ['text that is no UTF-8', Buffer.from([0x1a, 1, 0xff]), 'invalid_utf8'],
+    ['50,000 different keys of a map', keysOf(50_000), 'too_large'],
+    ['a value of a map of another wire type', Buffer.from([0x22, 5, 0x0a, 1, 0x61, 0x12, 0]), 'malformed'],
     [
       'a key that would change a prototype',
       Buffer.from('\u0022\u000b\u000a\u0009__proto__'),

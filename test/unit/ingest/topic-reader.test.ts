@@ -4,11 +4,11 @@ import { SnakeCase } from '../../../src/events/snake-case.ts';
 import type { FieldSource, Topic } from '../../../src/graph/graph.ts';
 import type { EventRecord, KafkaRecord } from '../../../src/ingest/record.ts';
 import type { Schemas } from '../../../src/ingest/schemas/codec.ts';
-import { TopicReader } from '../../../src/ingest/topic-reader.ts';
+import { knownEvents, TopicReader } from '../../../src/ingest/topic-reader.ts';
 import { record, topic } from './parts.ts';
 
 function readerOf(options: Partial<Topic>, schemas?: Schemas) {
-  const reader = new TopicReader(topic('bids', options), schemas, new SnakeCase());
+  const reader = new TopicReader(topic('bids', options), schemas, new SnakeCase(), knownEvents());
   const read = (value: unknown, of: Partial<KafkaRecord> = {}, key: string | null = null) => {
     const bytes = Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value));
     return reader.read(record(bytes, of) as EventRecord, key);
@@ -27,6 +27,8 @@ describe('a change of Debezium', () => {
     ['updated', { op: 'u', before: { id: 0 }, after: row }, row],
     ['read by a snapshot', { op: 'r', after: row }, row],
     ['with its schema', { schema: { type: 'struct' }, payload: { op: 'c', after: row } }, row],
+    ['within a payload alone', { payload: { op: 'c', after: row } }, row],
+    ['a document of MongoDB', { op: 'c', after: '{"id":1}' }, row],
     ['deleted', { op: 'd', before: row, after: null }, 'deleted'],
     ['deleted, with its schema', { schema: {}, payload: { op: 'd', before: row } }, 'deleted'],
     ['emptied', { op: 't', before: null, after: null }, 'by_envelope'],
@@ -41,6 +43,8 @@ describe('a change of Debezium', () => {
 
   for (const [what, value] of [
     ['the bare row', row],
+    ['a row with a status', { order_id: 1, status: 'PAID', ts_ms: 1 }],
+    ['a row with a time', { order_id: 1, ts_ms: 1 }],
     ['a list', []],
     ['a created row that is not there', { op: 'c', after: null }],
     ['an unknown operation', { op: 'x', after: row }],
@@ -86,6 +90,8 @@ describe('a CloudEvent', () => {
     assert.deepEqual(read({ ...attributes, data, id: 'b' }, { headers: structured }), expected);
     const binary = Buffer.from(JSON.stringify(data)).toString('base64');
     assert.deepEqual(read({ ...attributes, data_base64: binary, id: 'c' }), { ...expected, inner: null });
+    const parts = Buffer.from(`[${'{},'.repeat(60_000)}{}]`).toString('base64');
+    assert.throws(() => read({ ...attributes, data_base64: parts, id: 'd' }), { reason: 'too_large' });
   });
 
   it('of the same source and id is taken once, and again if the same record is read again', () => {
@@ -93,6 +99,8 @@ describe('a CloudEvent', () => {
     assert.deepEqual(one.read(data, { headers, offset: 1 }), data);
     assert.deepEqual(one.read(data, { headers, offset: 1 }), data);
     assert.equal(one.read(data, { headers, offset: 2 }), 'duplicate');
+    // The partition is read again from an earlier place.
+    assert.deepEqual(one.read(data, { headers, offset: 0 }), data);
     assert.deepEqual(
       one.read(data, { headers: { ...headers, ce_source: Buffer.from('/other') }, offset: 3 }),
       data,
@@ -102,7 +110,7 @@ describe('a CloudEvent', () => {
   for (const [what, value, reason] of [
     ['bare data', data, 'malformed'],
     ['data that is no object', { ...attributes, data: 5 }, 'malformed'],
-    ['base64 of no JSON', { ...attributes, data_base64: '!' }, 'malformed'],
+    ['base64 of no JSON', { ...attributes, data_base64: 'eA==' }, 'not_json'],
   ] as const) {
     it(`is not found in ${what}`, () => {
       assert.throws(() => read(value), { reason });
@@ -142,10 +150,23 @@ describe('fields from elsewhere in the message', () => {
 const keyOf = (options: Partial<Topic>, key: string | Buffer | null) =>
   readerOf(options).reader.key(record('{}', { key: key === null ? null : Buffer.from(key) }));
 
+describe('a field from elsewhere', () => {
+  it('can not be written by the producer of the event, under any name', () => {
+    const sources = from({ tenant_id: { kind: 'header', name: 'tenant' } });
+    const { read } = readerOf({ from: sources });
+    const event = read(
+      { tenant_id: 'x', tenantId: 'evil', TenantId: 'evil' },
+      { headers: { tenant: Buffer.from('good') } },
+    );
+    assert.deepEqual(event, { tenant_id: 'good' });
+  });
+});
+
 describe('Kafka keys', () => {
   for (const [what, options, key, expected] of [
     ['text, without a format', {}, 'a"b', 'a"b'],
     ['none', { keyFormat: 'JSON' }, null, null],
+    ['none, as null', { keyFormat: 'JSON' }, 'null', null],
     ['a text of JSON', { keyFormat: 'JSON' }, '"a"', 'a'],
     ['a number of JSON with all its digits', { keyFormat: 'JSON' }, '9007199254740993', '9007199254740993'],
     ['the only field of an object', { keyFormat: 'JSON' }, '{"id":5}', '5'],

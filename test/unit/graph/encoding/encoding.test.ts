@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import path from 'node:path';
+import { buildGraph } from '../../../../src/graph/loader/build-graph.ts';
+import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
 import { graphFolder } from '../../../helpers/graph-folder.ts';
 import { graphJs, testCases, type Case } from '../check/cases.ts';
@@ -27,6 +30,14 @@ const CASES: Readonly<Record<string, Case>> = {
   'a file of another format': [
     schema('@event(topic: "bids", format: AVRO, schema: ›"schema.graphql")'),
     'schema "schema.graphql": expected a schema as JSON, got something else',
+  ],
+  'a file of several messages, of which none is chosen': [
+    schema('@event(topic: "bids", format: PROTOBUF, schema: ›"several.proto")'),
+    'schema "several.proto": there is no file several.proto',
+  ],
+  'a file of one format as that of another, though a topic has it': [
+    `type Subscription { one: Bid @event(topic: "a", format: AVRO, schema: ›"x.avsc") two: Bid @event(topic: "b", schema: ›"x.avsc") }\ntype Bid { id: ID }`,
+    ['schema "x.avsc": there is no file x.avsc', 'schema: expected none, as format is JSON, got "x.avsc"'],
   ],
   'two formats of one topic': [
     `type Subscription { one: Bid @event(topic: "bids", format: AVRO) two: Bid @event(topic: "bids", format: ›PROTOBUF) }\ntype Bid { id: ID }`,
@@ -65,6 +76,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const FILES = {
+  'key.avsc': '"long"',
   'bid.avsc': JSON.stringify({
     type: 'record',
     name: 'Bid',
@@ -113,13 +125,43 @@ describe('a schema in the folder of a graph', () => {
   }
 });
 
+describe('a graph with schemas', () => {
+  const files = {
+    'schema.graphql':
+      'type Subscription { bid: Bid @event(topic: "bids", format: PROTOBUF, schema: "bids.proto") } type Bid { bid_id: ID }',
+    ...FILES,
+  };
+
+  it('is checked by a path that is relative, and built with them', async (t) => {
+    const folder = await graphFolder(t, files);
+    assert.deepEqual(await checkGraph(path.relative(process.cwd(), folder)), []);
+    await buildGraph(folder, path.join(folder, 'dist'));
+    assert.deepEqual(await checkGraph(path.join(folder, 'dist')), []);
+  });
+
+  it('names a message where a file has several', async (t) => {
+    const several = 'syntax = "proto3"; package acme; message Other {} message Bid { int64 bidId = 1; }';
+    const folder = await graphFolder(t, { ...files, 'bids.proto': several });
+    const [found] = await checkGraph(folder);
+    assert.match(
+      found?.message ?? '',
+      /expected a message behind the file, #…, as it has several: acme\.Other, acme\.Bid/,
+    );
+  });
+
+  it('decodes keys with all their digits', async (t) => {
+    const { decodeKey } = await topicOf(t, 'keyFormat: AVRO, keySchema: "key.avsc"', 'type Bid { id: ID }');
+    assert.equal(decodeKey?.(Buffer.from('82808080808080 20'.replace(' ', ''), 'hex')), '9007199254740993');
+  });
+});
+
 describe('the shape of a topic’s messages', () => {
   const types =
     'scalar Long scalar Money @digits type Bid { id: ID amount: Int total: Money lines: [Line] op: Long @from(path: "source.lsn") self: Bid } type Line { price: Float, note: String }';
 
   it('is that of the types, with lists and types within themselves', async (t) => {
     const { shape } = await topicOf(t, 'keys: SNAKE', types);
-    const leafAt = (...path: string[]) => path.reduce((at, name) => at?.field(name), shape)?.leaf;
+    const leafAt = (...names: string[]) => names.reduce((at, name) => at?.field(name), shape)?.leaf;
     assert.deepEqual(
       [
         leafAt('id'),
@@ -143,7 +185,7 @@ describe('the shape of a topic’s messages', () => {
 
   it('has the envelope around the row', async (t) => {
     const { shape } = await topicOf(t, 'envelope: DEBEZIUM', types);
-    const leafAt = (...path: string[]) => path.reduce((at, name) => at?.field(name), shape)?.leaf;
+    const leafAt = (...names: string[]) => names.reduce((at, name) => at?.field(name), shape)?.leaf;
     assert.deepEqual(
       [
         leafAt('after', 'total'),

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Publication } from '../../../../src/events/publisher.ts';
 import type { Schemas } from '../../../../src/ingest/schemas/codec.ts';
-import { SchemaUnavailable } from '../../../../src/ingest/schemas/registry.ts';
+import { SchemaUnavailable } from '../../../../src/ingest/schemas/schema-unavailable.ts';
 import { deferred } from '../../../helpers/deferred.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { roomForRecords } from '../../../helpers/source-settings.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DecodeError } from '../../../../src/events/decode-error.ts';
-import { SchemaRegistry, SchemaUnavailable } from '../../../../src/ingest/schemas/registry.ts';
+import { SchemaRegistry } from '../../../../src/ingest/schemas/registry.ts';
+import { SchemaUnavailable } from '../../../../src/ingest/schemas/schema-unavailable.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { deferred } from '../../../helpers/deferred.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -128,6 +129,74 @@ describe('the schema registry', () => {
     registry.schema('id', '5').catch(() => undefined);
     await pass(1_100);
     assert.equal((await registry.schema('id', '5')).text, '"string"');
+  });
+
+  const NOT_THERE: readonly (readonly [what: string, answer: Answer])[] = [
+    ['Confluent’s answer', NONE],
+    ['the subject of a reference that is not there', { status: 404, body: { error_code: 40_401 } }],
+    ['Apicurio’s answer', { status: 404, body: { name: 'ContentNotFoundException', error_code: 404 } }],
+  ];
+  for (const [what, answer] of NOT_THERE) {
+    it(`that has no such schema says so: ${what}`, async (t) => {
+      const { registry, pass } = setUp(t, { '/schemas/ids/5': answer });
+      registry.schema('id', '5').catch(() => undefined);
+      await pass(1_100);
+      await assert.rejects(registry.schema('id', '5'), isUnknown);
+    });
+  }
+
+  it('that is known to be one says by any 404 that there is no such schema', async (t) => {
+    const { registry, pass } = setUp(t, {
+      '/schemas/types': found(['AVRO']),
+      '/schemas/guids/0-1': { status: 404, body: 'Could not find resource' },
+    });
+    registry.start();
+    await pass(0);
+    registry.schema('guid', '0-1').catch(() => undefined);
+    await pass(1_100);
+    await assert.rejects(registry.schema('guid', '0-1'), isUnknown);
+  });
+
+  it('of Confluent’s API is not asked for global ids, which would be another schema’s there', async (t) => {
+    const { registry, asked } = setUp(t, { '/schemas/ids/5': found(AVRO) });
+    await assert.rejects(registry.schema('global', '5'), /Apicurio’s own API/);
+    assert.deepEqual(asked, []);
+  });
+
+  it('refuses a schema that is too large', async (t) => {
+    const { registry } = setUp(t, { '/schemas/ids/5': found(`"${'x'.repeat(17 * 1024 * 1024)}"`) });
+    await assert.rejects(registry.schema('id', '5'), (error: DecodeError) => error.reason === 'bad_schema');
+  });
+
+  it('gives a schema that is used under two names under both', async (t) => {
+    const { registry } = setUp(t, {
+      '/schemas/ids/5': found({
+        schema: 'top',
+        references: [
+          { name: 'b', subject: 'b', version: 1 },
+          { name: 'c', subject: 'c', version: 1 },
+        ],
+      }),
+      '/subjects/b/versions/1': found({
+        schema: 'b',
+        references: [{ name: 'lib/c', subject: 'c', version: 1 }],
+      }),
+      '/subjects/c/versions/1': found({ schema: 'c' }),
+    });
+    const { references } = await registry.schema('id', '5');
+    assert.deepEqual(
+      references.map(({ name }) => name),
+      ['lib/c', 'b', 'c'],
+    );
+  });
+
+  it('knows the latest schema of a subject, and that there is no such subject', async (t) => {
+    const { registry } = setUp(t, {
+      '/subjects/a-value/versions/latest': found(AVRO),
+      '/subjects/b/versions/latest': { status: 404, body: { error_code: 40_401 } },
+    });
+    assert.equal((await registry.latest('a-value'))?.text, '"string"');
+    assert.equal(await registry.latest('b'), undefined);
   });
 
   const AWAY: readonly (readonly [what: string, answer: Answer])[] = [

@@ -9,7 +9,7 @@ const UUID = '00112233-4455-6677-8899-aabbccddeeff';
 describe('the schema of a message', () => {
   const ROWS = [
     ['Confluent’s id', '00 00000005 6162', {}, false, 'id', '5', undefined],
-    ['the largest id', '00 ffffffff 6162', {}, false, 'id', '4294967295', undefined],
+    ['the largest id', '00 7fffffff 6162', {}, false, 'id', '2147483647', undefined],
     ['Protobuf’s first message', '00 00000005 00 6162', {}, true, 'id', '5', [0]],
     ['Protobuf’s nested message', '00 00000005 04 02 0a 6162', {}, true, 'id', '5', [1, 5]],
     ['a UUID before the value', `01 ${GUID} 6162`, {}, false, 'guid', UUID, undefined],
@@ -54,7 +54,7 @@ describe('the schema of a message', () => {
     [
       'Apicurio’s content id and type in the header',
       '6162',
-      { 'apicurio.value.contentId': hex('0000000000000009'), 'apicurio.value.msgType': Buffer.from('Order') },
+      { 'apicurio.value.contentId': hex('0000000000000009'), 'apicurio.protobuf.type': Buffer.from('Order') },
       true,
       'id',
       '9',
@@ -77,6 +77,8 @@ describe('the schema of a message', () => {
     ['nothing', '', false],
     ['JSON', Buffer.from('{"a":1}').toString('hex'), false],
     ['half an id', '00 0000', false],
+    ['a negative id', '00 ffffffff 6162', false],
+    ['a negative id of eight bytes', '00 00000000 ffffffff 6162', true],
     ['half a UUID', '01 0011', false],
     ['an id without a message', '00 00000005', true],
     ['a million indexes', '00 00000005 80897a', true],
