@@ -2,8 +2,12 @@
  * Real Kafka and Redis for tests, and the programs that tests want: `scripts/services up|down|status`.
  * Standard output is for programs; text for people goes to standard error.
  */
+import { spawn } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+import { apicurio } from './lib/apicurio.mjs';
 import { readArguments } from './lib/arguments.mjs';
-import { ensureCommands } from './lib/commands.mjs';
+import { ensureCommands, findCommand } from './lib/commands.mjs';
+import { freePort, LOOPBACK } from './lib/network.mjs';
 import { interrupt } from './lib/processes.mjs';
 import { runBuilt } from './lib/run-built.mjs';
 import { down, SERVICES, status, up } from './lib/services.mjs';
@@ -15,6 +19,8 @@ const USAGE = `Usage: scripts/services up [--only <part,…>]   starts what does
                                                prints REDIS_CLUSTER=…
        scripts/services redis-sentinel         likewise three Sentinels, a master and two replicas; prints REDIS_SENTINELS=…
                                                and REDIS_SENTINEL_MASTER=…
+       scripts/services registry               likewise a schema registry, Apicurio with its store in memory; prints
+                                               SCHEMA_REGISTRY_URL=…
 
 Parts: kafka, redis, and the programs kcat, chromium and redis-server.
 Kafka and Redis come from KAFKA_BROKERS and REDIS_URL where these are set, else from Docker, else they are installed.`;
@@ -27,12 +33,33 @@ const ACTIONS = {
   status: tell,
   'redis-cluster': runTopology,
   'redis-sentinel': runTopology,
+  registry: runRegistry,
 };
 
 /** Runs in this process, so that the servers end with it. */
 async function runTopology() {
   await ensureCommands('redis-server');
   await runBuilt('test/helpers/redis-cli.js');
+}
+
+/** Ends with this process. */
+async function runRegistry() {
+  const [jar, port] = [await apicurio(), await freePort()];
+  const settings = [`-Dquarkus.http.port=${port}`, `-Dquarkus.http.host=${LOOPBACK}`];
+  const child = spawn(findCommand('java'), [...settings, '-jar', jar], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill());
+  child.once('exit', (code) => process.exit(code ?? 0));
+  const url = `http://${LOOPBACK}:${port}/apis/ccompat/v7`;
+  while (
+    !(await fetch(`${url}/schemas/types`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  )
+    await setTimeout(200);
+  console.log(`SCHEMA_REGISTRY_URL=${url}`);
 }
 
 async function bringUp({ only }) {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../ensure.mjs';
+import { apicurio } from './apicurio.mjs';
 import { ensureCommands, findCommand } from './commands.mjs';
 import { onceInCache } from './once-in-cache.mjs';
 import { cacheFolder } from './places.mjs';
@@ -15,6 +16,8 @@ export const CLIENT_TOOLS = {
   'gql-python': () => built('python', installPython, 'bin/python'),
   genqlient: () => built('go', buildGo, 'client'),
   'spring-client': () => built('spring', buildSpring),
+  'kafka-python': () => built('kafka-python', installPython, 'bin/python'),
+  apicurio,
 };
 
 async function installPython(folder, sources) {

@@ -50,7 +50,7 @@ export function describeProtobuf(message: ProtobufMessage): DescribedObject {
 }
 
 function describeField(field: ProtobufField): DescribedField {
-  const { name, comment, map, repeated, resolvedType, hasPresence, partOf } = field;
+  const { protoName: name, comment, map, repeated, resolvedType, hasPresence, partOf } = field;
   const type = typeOf(field);
   const doc = comment ?? undefined;
   const isMessage = resolvedType !== null && !isEnum(resolvedType);

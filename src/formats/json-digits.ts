@@ -5,8 +5,11 @@ import { decimalAs } from './conversions.ts';
 import type { Naming } from './decoder.ts';
 import type { Shape } from './shape.ts';
 
-/** Integers of fewer characters are exact in JavaScript. */
+/** Numbers of fewer characters are exact in JavaScript. */
 const EXACT_CHARACTERS = 15;
+
+/** Found in all JSON, and in some texts, that holds a number which JSON.parse and `String` may change. */
+const CHANGED = /\d[\d.]{15}|\.\d*0(?!\d)|\d[eE]|-0/;
 
 /** A number as JSON has it. */
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -32,6 +35,7 @@ export function parseWithDigits(text: string, shape: Shape, naming: Naming): Jso
 
 /** Puts numbers that JSON.parse may change between quotes. What is no JSON stays none. */
 function marked(text: string): string {
+  if (!CHANGED.test(text)) return text;
   let result = '';
   let taken = 0;
   for (let at = 0; at < text.length;) {
@@ -74,7 +78,7 @@ function isWhole(text: string, end: number): boolean {
 }
 
 function mayChange(number: string): boolean {
-  return number.length > EXACT_CHARACTERS || /[.eE]/.test(number);
+  return number.length > EXACT_CHARACTERS || /[eE]|\.\d*0$|^-0/.test(number);
 }
 
 function restored(value: JsonValue, shape: Shape | undefined, naming: Naming, depth: number): JsonValue {

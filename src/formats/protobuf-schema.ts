@@ -66,7 +66,8 @@ export interface ProtobufMessage extends Namespace {
 }
 
 export interface ProtobufField {
-  readonly name: string;
+  /** As in the .proto file; protobufjs has names in camelCase for files that are compiled. */
+  readonly protoName: string;
   readonly id: number;
   /** int64, string, … or the name of a message or an enum. */
   readonly type: string;

@@ -135,8 +135,8 @@ class Compiler {
     if (reader === undefined) {
       reader = new MessageReader(() =>
         type.fieldsArray
-          .filter(({ name }) => name !== '__proto__')
-          .map((field) => this.#field(field, shape?.field(this.#naming(field.name)))),
+          .filter(({ protoName }) => protoName !== '__proto__')
+          .map((field) => this.#field(field, shape?.field(this.#naming(field.protoName)))),
       );
       byShape.set(shape, reader);
     }
@@ -144,7 +144,7 @@ class Compiler {
   }
 
   #field(field: ProtobufField, shape: Shape | undefined): CompiledField {
-    const { name, id } = field;
+    const { protoName: name, id } = field;
     if (field.map) return this.#map(field, shape);
     const read = this.#value(field, shape);
     if (field.repeated) {
@@ -162,7 +162,7 @@ class Compiler {
 
   /** A message that comes in parts is merged. */
   #single(field: ProtobufField, read: Read, shape: Shape | undefined): Take {
-    const { name, id, resolvedType, partOf, delimited } = field;
+    const { protoName: name, id, resolvedType, partOf, delimited } = field;
     const expected = wireOf(field);
     const chosen = this.#chosenOf(partOf);
     const reader =
@@ -221,7 +221,7 @@ class Compiler {
 
   /** A list of entries where the schema has a list of objects, otherwise an object. */
   #map(field: ProtobufField, shape: Shape | undefined): CompiledField {
-    const { name, id, keyType = 'string' } = field;
+    const { protoName: name, id, keyType = 'string' } = field;
     const isList = shape?.isList === true && shape.leaf === undefined;
     const value: ValueType = { type: field.type, id, resolvedType: field.resolvedType, delimited: false };
     const within = isList ? shape.field('value') : undefined;

@@ -81,8 +81,8 @@ export class Chunk {
     let fanoutBytes = 0;
     const turn = new Turn();
     // Nothing is counted before all schemas are here, as the records are handed over again otherwise.
-    const schemas = records.flatMap((record) => parts.pipeline.schemas(record) ?? []);
-    if (schemas.length > 0) await Promise.all(schemas);
+    const schemas = parts.pipeline.schemas(records);
+    if (schemas !== undefined) await schemas;
     for (const record of records) {
       if (turn.isOver(record)) await nextTurn();
       const span = parts.spans?.begin(record);

@@ -28,13 +28,11 @@ type DecodeWithin = (json: Buffer, path: string) => JsonValue;
  */
 export function openEnvelope(
   value: JsonValue,
-  envelope: EnvelopeName,
+  envelope: Exclude<EnvelopeName, 'NONE'>,
   headers: RawHeaders | undefined,
   decode: DecodeWithin,
 ): Opened {
-  if (envelope === 'DEBEZIUM') return openChange(value, decode);
-  if (envelope === 'CLOUDEVENTS') return openCloudEvent(value, headers, decode);
-  return { event: value, whole: value };
+  return envelope === 'DEBEZIUM' ? openChange(value, decode) : openCloudEvent(value, headers, decode);
 }
 
 /** Debezium's operations: created, updated, read by a snapshot. */

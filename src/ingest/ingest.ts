@@ -96,6 +96,8 @@ export async function createIngest(options: IngestOptions): Promise<Ingest> {
     const broadcast = !usesRedis(settings);
     checkFormats(topics, settings);
     const registry = createRegistry(settings, metrics, log);
+    // Prometheus sees the first increase of a counter only if it has begun at 0.
+    for (const outcome of ['found', 'not_found', 'failed']) metrics.schemaRequests.inc({ outcome }, 0);
     const driver = await chooseDriver(settings, log);
     const attributes = {
       'messaging.system': 'kafka',

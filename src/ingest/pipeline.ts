@@ -128,12 +128,15 @@ export class Pipeline {
   }
 
   /**
-   * Asks for the schemas that a record names, so that it can be routed at once.
+   * Asks for the schemas that records of one topic name, so that they can be routed at once.
    *
    * @returns undefined if they are here; the promise rejects with SchemaUnavailable
    */
-  schemas(record: KafkaRecord): Promise<unknown> | undefined {
-    return this.#topics.get(record.topic)?.reader.schemas(record);
+  schemas(records: readonly KafkaRecord[]): Promise<unknown> | undefined {
+    const reader = this.#topics.get(records[0]?.topic ?? '')?.reader;
+    if (reader?.asksForSchemas !== true) return undefined;
+    const asked = records.flatMap((record) => reader.schemas(record) ?? []);
+    return asked.length === 0 ? undefined : Promise.all(asked);
   }
 
   /**
@@ -215,7 +218,9 @@ export class Pipeline {
     const channels = route(values, topic, this.#options.prefix);
     this.#keyRouting.compare(channels, key, record, topic);
     this.#options.trace?.listener?.({ step: 'routed', record, keys: topic.keys, event: values, channels });
-    const encode: Encode = (span) => this.#encode(reading, channels, { ...routed, span });
+    const { consumedAt } = routed;
+    const encode: Encode = (span) =>
+      this.#encode(reading, channels, { record, topic, key, consumedAt, span });
     return new RoutedEvent(record, channels, encode, this.#missingKeys.note(values, topic, record));
   }
 

@@ -48,11 +48,17 @@ export class TopicReader {
   constructor(topic: Topic, schemas: Schemas | undefined, snakeCase: SnakeCase, known?: KnownEvents) {
     this.#topic = topic;
     this.#snakeCase = snakeCase;
-    this.#values = Codec.ofValues(topic, schemas);
-    this.#keys = Codec.ofKeys(topic, schemas);
+    const naming = (name: string): string => this.#nameOf(name);
+    this.#values = Codec.ofValues(topic, schemas, naming);
+    this.#keys = Codec.ofKeys(topic, schemas, naming);
     const paths = [...(topic.from?.values() ?? [])].flatMap((one) => (one.kind === 'path' ? one.path : []));
     this.#pathValues = keyValuesOf({ keys: paths, keyStyle: topic.keyStyle }, snakeCase);
     this.#known = topic.envelope === 'CLOUDEVENTS' ? known : undefined;
+  }
+
+  /** Whether messages name schemas of a registry. */
+  get asksForSchemas(): boolean {
+    return this.#values.asksForSchemas || this.#keys?.asksForSchemas === true;
   }
 
   /**
@@ -105,6 +111,7 @@ export class TopicReader {
 
   #open(value: JsonValue, record: EventRecord, key: string | null): Reading {
     const { envelope = 'NONE' } = this.#topic;
+    if (envelope === 'NONE') return this.#complete(expectEvent(value), value, record, key);
     const opened = openEnvelope(value, envelope, record.headers, (json, path) =>
       this.#values.decodeWithin(json, path),
     );

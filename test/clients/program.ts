@@ -13,7 +13,9 @@ export interface Told {
 }
 
 export type Command =
-  { readonly id: string; readonly query: string; readonly variables: object } | { id: string; stop: true };
+  | { readonly id: string; readonly query: string; readonly variables: object }
+  | { readonly id: string; readonly stop: true }
+  | { readonly id: string; readonly do: string; readonly [argument: string]: unknown };
 
 /** A client under test. It takes commands and tells what comes, a line of JSON each. */
 export class Program {

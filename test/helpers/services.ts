@@ -7,8 +7,8 @@ import test, { type TestContext } from 'node:test';
 
 type DeployTool = 'nginx' | 'kubectl' | 'kubernetes-validate' | 'image-node' | 'node-22';
 
-/** Clients in other languages than JavaScript. */
-type ClientTool = 'gql-python' | 'genqlient' | 'spring-client';
+/** Clients in other languages than JavaScript, and a schema registry. */
+type ClientTool = 'gql-python' | 'genqlient' | 'spring-client' | 'kafka-python' | 'apicurio';
 
 export type Need =
   'kafka' | 'kafka-jars' | 'redis' | 'kcat' | 'chromium' | 'redis-server' | 'curl' | DeployTool | ClientTool;
@@ -26,6 +26,8 @@ const VARIABLES: Partial<Record<Need, string>> = {
   'gql-python': 'GQL_PYTHON',
   genqlient: 'GENQLIENT',
   'spring-client': 'SPRING_CLIENT',
+  'kafka-python': 'KAFKA_PYTHON',
+  apicurio: 'APICURIO',
 };
 
 /**

@@ -6,7 +6,7 @@ import { snakeCase } from '../../events/snake-case.ts';
 import { avroDecoder } from '../../formats/avro.ts';
 import { SchemaFault } from '../../formats/schema-fault.ts';
 import { malformed } from '../../formats/cursor.ts';
-import { namingOf, type Decoder, type Naming } from '../../formats/decoder.ts';
+import type { Decoder, Naming } from '../../formats/decoder.ts';
 import { textsOf } from '../../formats/describe.ts';
 import { protobufDecoder } from '../../formats/protobuf.ts';
 import { ProtobufSchema, type MessageChoice } from '../../formats/protobuf-schema.ts';
@@ -54,16 +54,22 @@ export class Codec {
   }
 
   /** The codec of a topic's values. */
-  static ofValues(topic: Topic, schemas: Schemas | undefined): Codec {
-    const { format = 'JSON', decodeValue: decode, shape, keyStyle } = topic;
-    return new Codec({ format, decode, part: 'value', shape, naming: namingOf(keyStyle), schemas });
+  static ofValues(topic: Topic, schemas: Schemas | undefined, naming: Naming): Codec {
+    const { format = 'JSON', decodeValue: decode, shape } = topic;
+    return new Codec({ format, decode, part: 'value', shape, naming, schemas });
   }
 
   /** The codec of a topic's keys; undefined: they are text. */
-  static ofKeys(topic: Topic, schemas: Schemas | undefined): Codec | undefined {
-    const { keyFormat: format, decodeKey: decode, keyStyle } = topic;
+  static ofKeys(topic: Topic, schemas: Schemas | undefined, naming: Naming): Codec | undefined {
+    const { keyFormat: format, decodeKey: decode } = topic;
     if (format === undefined) return undefined;
-    return new Codec({ format, decode, part: 'key', shape: KEY_SHAPE, naming: namingOf(keyStyle), schemas });
+    return new Codec({ format, decode, part: 'key', shape: KEY_SHAPE, naming, schemas });
+  }
+
+  /** Whether values name schemas of a registry. */
+  get asksForSchemas(): boolean {
+    const { format, decode, schemas } = this.#options;
+    return needsSchema(format) && decode === undefined && schemas !== undefined;
   }
 
   /**
@@ -73,8 +79,8 @@ export class Codec {
    *   that of `decode`
    */
   schema(bytes: Buffer, { headers }: Pick<KafkaRecord, 'headers'>): Promise<unknown> | undefined {
-    const { format, decode, part, schemas } = this.#options;
-    if (!needsSchema(format) || decode !== undefined || schemas === undefined) return undefined;
+    const { format, part, schemas } = this.#options;
+    if (!this.asksForSchemas || schemas === undefined) return undefined;
     try {
       const { kind, id, message } = readFrame(bytes, headers, part, format === 'PROTOBUF');
       if (this.#decoders.has(keyOf({ kind, id, message }))) return undefined;
