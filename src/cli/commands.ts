@@ -27,7 +27,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       usage: [
         [
           'init [folder]',
-          "write a new graph's project into a new or empty folder; --package <tarball>: with that Sluice; --from <schema file or subject:name>: with the types of these messages",
+          "write a new graph's project into a new or empty folder; --package <tarball>: with that Sluice; --from <schema file, subject:name or topic:name>: with the types of these messages",
         ],
       ],
       run: async (args) => (await import('./init.ts')).init(args),

@@ -2,6 +2,7 @@ import { isRecord } from '../support/kind-of.ts';
 import { SchemaFault } from './schema-fault.ts';
 import {
   scalarOf,
+  typeNameOf,
   type Described,
   type DescribedField,
   type DescribedObject,
@@ -131,11 +132,8 @@ class Describer {
   }
 }
 
-/** A title, or a field's name, as a type's name. */
 function typeName(title: unknown, name: string): string {
-  const words = String(typeof title === 'string' ? title : name).match(/[A-Za-z0-9]+/g) ?? [];
-  const joined = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-  return /^[A-Za-z]/.test(joined) ? joined : `Type${joined}`;
+  return typeNameOf(typeof title === 'string' ? title : name);
 }
 
 function docOf({ description }: Schema): string | undefined {

@@ -44,3 +44,10 @@ export interface DescribedObject extends Named {
 export function scalarOf(name: DescribedScalar): Described {
   return { kind: 'scalar', name };
 }
+
+/** A title, a field's name or a topic's as the name of a type. */
+export function typeNameOf(text: string): string {
+  const words = text.match(/[A-Za-z0-9]+/g) ?? [];
+  const joined = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return /^[A-Za-z]/.test(joined) ? joined : `Type${joined}`;
+}

@@ -46,7 +46,11 @@ export function loggedIds(traceparent: string | undefined): LoggedIds | undefine
 
 /** Reads headers of HTTP or Kafka. A repeated header counts as absent. */
 export function givenTrace(headers: Readonly<Record<string, unknown>>): GivenTrace {
-  return { traceparent: valueOf(headers['traceparent']), tracestate: valueOf(headers['tracestate']) };
+  // CloudEvents have headers of their own for it.
+  return {
+    traceparent: valueOf(headers['traceparent'] ?? headers['ce_traceparent']),
+    tracestate: valueOf(headers['tracestate'] ?? headers['ce_tracestate']),
+  };
 }
 
 function valueOf(value: unknown): string | undefined {

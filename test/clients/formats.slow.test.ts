@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { test } from 'node:test';
 import protobufjs from 'protobufjs';
 import descriptors from 'protobufjs/ext/descriptor.js';
@@ -11,7 +15,8 @@ import { eventually } from '../helpers/eventually.ts';
 import type { GatewayProcess } from '../helpers/gateway.ts';
 import { Random } from '../helpers/random.ts';
 import { RegistryProcess } from '../helpers/schema-registry.ts';
-import { needs, podSettings } from '../helpers/services.ts';
+import { kafkaBrokers, needs, podSettings } from '../helpers/services.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { createTopic } from '../helpers/topic.ts';
 import { avscType, RandomSchemas, randomValue } from '../unit/formats/avro-schemas.ts';
 import { RandomFile } from '../unit/formats/protobuf-files.ts';
@@ -19,6 +24,8 @@ import { KafkaPython } from './kafka-python.ts';
 
 const SEEDS = Number(process.env['SEEDS'] ?? 300);
 const FROM = Number(process.env['SEED'] ?? 1);
+
+const CLI = path.join(import.meta.dirname, '../../src/cli.js');
 
 const ALL = needs('kafka', 'redis', 'kafka-python', 'apicurio');
 
@@ -331,5 +338,59 @@ test(
     ]);
     assert.equal(numbered.end, undefined);
     assert.equal(await gateway.metric('sluice_dead_letters_total'), 0);
+  },
+);
+
+test(
+  'a project begins with the types of a subject or of a topic, and is compared with the registry',
+  ALL,
+  async (t) => {
+    const registry = await RegistryProcess.start(t);
+    const python = new KafkaPython(t);
+    await python.connect(registry.url);
+    const [framed, bare] = [await createTopic(t), await createTopic(t)];
+    const schema = JSON.stringify(ROW_AVRO);
+    await python.produce({ topic: framed, format: 'AVRO', schema, values: [{ ...ROW, big: 1 }] });
+    await python.produce({
+      topic: bare,
+      values: [
+        { orderId: 1, note: null },
+        { orderId: 2, note: 'x', total: 1.5 },
+      ],
+    });
+    const folder = await temporaryFolder(t);
+    const sluice = async (...args: string[]): Promise<string> => {
+      const env = {
+        PATH: process.env['PATH'],
+        KAFKA_BROKERS: kafkaBrokers(),
+        SCHEMA_REGISTRY_URL: registry.url,
+      };
+      return (await promisify(execFile)(process.execPath, [CLI, ...args], { env })).stdout;
+    };
+    const written = async (from: string): Promise<string> => {
+      const project = path.join(folder, String(from.length));
+      await sluice('init', project, '--from', from);
+      return readFile(path.join(project, 'graph/schema.graphql'), 'utf8');
+    };
+    const ofSubject = await written(`subject:${framed}-value`);
+    assert.ok(
+      ofSubject.includes(
+        `row_changed(order_id: [ID!]!): Row @event(topic: "${framed}", key: "order_id", format: AVRO)`,
+      ),
+      ofSubject,
+    );
+    assert.match(ofSubject, /big: Long!/);
+    assert.equal(await written(`topic:${framed}`), ofSubject);
+    const ofTopic = await written(`topic:${bare}`);
+    assert.match(ofTopic, /order_id: ID!\n {2}note: String\n {2}total: Float\n/);
+    const graph = path.join(folder, String(`topic:${framed}`.length), 'graph');
+    assert.match(await sluice('check', graph, '--registry', '--no-types'), /^0 errors, 0 warnings/);
+    await writeFile(
+      path.join(graph, 'schema.graphql'),
+      ofSubject.replace('big: Long!', 'big: Boolean!\n  gone: Int'),
+    );
+    const said = await sluice('check', graph, '--registry', '--no-types');
+    assert.match(said, /Row\.big is Boolean!, and a Long by the subject /);
+    assert.match(said, /Row\.gone is always null/);
   },
 );

@@ -15,6 +15,7 @@ import { SnakeCase } from '../../../../src/events/snake-case.ts';
 import type { JsonValue } from '../../../../src/events/event.ts';
 import { namingOf } from '../../../../src/formats/decoder.ts';
 import { describeSchema } from '../../../../src/formats/describe.ts';
+import { describeSamples } from '../../../../src/formats/describe-samples.ts';
 import { writeSchema } from '../../../../src/graph/encoding/written-types.ts';
 import { checkGraph } from '../../../../src/graph/loader/check-graph.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
@@ -166,6 +167,33 @@ describe('a GraphQL schema of a schema of messages', () => {
       'state: State\n',
       'any: JSON',
       'rows: [StockChange!]',
+    ]) {
+      assert.ok(sdl.includes(line), `${line}\n${sdl}`);
+    }
+  });
+
+  it('is written of samples of JSON', () => {
+    const samples = [
+      { orderId: 1, total: 5, tags: ['a'], customer: { name: 'Ann', age: 5 }, any: 1, big: 5e12, none: null },
+      { orderId: 2, total: 5.5, tags: [], customer: { name: 'Bob' }, any: 'x', big: 1, open: true },
+      'no object',
+    ];
+    const sdl = writeSchema(describeSamples(samples, 'Order'), {
+      topic: 'orders',
+      arguments: '',
+      naming: namingOf('SNAKE'),
+    });
+    for (const line of [
+      'order_changed(order_id: [ID!]!): Order',
+      'total: Float!',
+      'tags: [String!]!',
+      'customer: Customer!',
+      'name: String!',
+      'age: Int\n',
+      'any: JSON!',
+      'big: Long!',
+      'none: JSON\n',
+      'open: Boolean\n',
     ]) {
       assert.ok(sdl.includes(line), `${line}\n${sdl}`);
     }
