@@ -9,6 +9,7 @@ import {
   type GraphQLNamedOutputType,
 } from 'graphql';
 import { snakeCase } from '../../events/snake-case.ts';
+import { needsSchema } from '../encoding/encoding.ts';
 import { checkFrom } from '../encoding/from-fields.ts';
 import { FilterCheck } from './filter.ts';
 import { KeyCheck } from './key.ts';
@@ -37,6 +38,7 @@ export function checkEventFields(
   }
   checkAgreement(fields, findings);
   checkDecode(fields, definition, findings);
+  checkDeletions(fields, findings);
   const eventTypes = fields.flatMap(({ field }) => eventTypeOf(schema, field, definition) ?? []);
   checkFrom(schema, new Set(eventTypes), file, findings);
   checkKafkaKeys(fields, schema, definition, findings);
@@ -89,6 +91,20 @@ function decodingOf({ keyStyle, encoding }: EventField): Readonly<Record<string,
     keySchema: keySchema === undefined ? 'none' : `"${keySchema}"`,
     envelope,
   };
+}
+
+/** A deletion names its row by the Kafka key, which is noted as text. */
+function checkDeletions(fields: readonly EventField[], findings: Findings): void {
+  for (const { topic, encoding, history, placeOfArgument } of fields) {
+    const { format, keyFormat, envelope } = encoding;
+    if (envelope !== 'DEBEZIUM' || history === undefined) continue;
+    if (!needsSchema(format) || keyFormat !== undefined) continue;
+    findings.warning(
+      placeOfArgument('envelope'),
+      `rows of topic "${topic}" that are deleted stay in what is kept of it: its Kafka keys are read as text`,
+      `If they are encoded as values are, write keyFormat: ${format}.`,
+    );
+  }
 }
 
 /** A topic's own decode makes the whole event. */

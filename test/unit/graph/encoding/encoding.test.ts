@@ -57,6 +57,10 @@ const CASES: Readonly<Record<string, Case>> = {
     'envelope: expected none, as the graph\'s code has a decode for the topic "bids", got CLOUDEVENTS',
     graphJs('{ decode: { bids: () => null } }'),
   ],
+  'deletions that are not noted, as keys are no text': [
+    schema('@event(topic: "bids", format: AVRO, envelope: ›DEBEZIUM, replay: 1)'),
+    'warning: rows of topic "bids" that are deleted stay in what is kept of it: its Kafka keys are read as text → write keyFormat: AVRO',
+  ],
   'two sources of a field': [
     schema('@event(topic: "bids")', 'id: ID ›@from(header: "a", key: true)'),
     '@from: expected one source, got header and key → header: "tenant"',
