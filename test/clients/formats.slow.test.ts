@@ -367,12 +367,12 @@ test(
       };
       return (await promisify(execFile)(process.execPath, [CLI, ...args], { env })).stdout;
     };
-    const written = async (from: string): Promise<string> => {
-      const project = path.join(folder, String(from.length));
+    const written = async (name: string, from: string): Promise<string> => {
+      const project = path.join(folder, name);
       await sluice('init', project, '--from', from);
       return readFile(path.join(project, 'graph/schema.graphql'), 'utf8');
     };
-    const ofSubject = await written(`subject:${framed}-value`);
+    const ofSubject = await written('subject', `subject:${framed}-value`);
     assert.ok(
       ofSubject.includes(
         `row_changed(order_id: [ID!]!): Row @event(topic: "${framed}", key: "order_id", format: AVRO)`,
@@ -380,10 +380,10 @@ test(
       ofSubject,
     );
     assert.match(ofSubject, /big: Long!/);
-    assert.equal(await written(`topic:${framed}`), ofSubject);
-    const ofTopic = await written(`topic:${bare}`);
+    assert.equal(await written('framed', `topic:${framed}`), ofSubject);
+    const ofTopic = await written('bare', `topic:${bare}`);
     assert.match(ofTopic, /order_id: ID!\n {2}note: String\n {2}total: Float\n/);
-    const graph = path.join(folder, String(`topic:${framed}`.length), 'graph');
+    const graph = path.join(folder, 'framed/graph');
     assert.match(await sluice('check', graph, '--registry', '--no-types'), /^0 errors, 0 warnings/);
     await writeFile(
       path.join(graph, 'schema.graphql'),
