@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import kafkajs, { Kafka, logLevel, type Admin, type Producer } from 'kafkajs';
+import type { KafkaSourceState } from '../../src/ingest/kafka/state.ts';
 import { Authority } from './authority.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
@@ -154,6 +155,13 @@ export class GuardedKafka {
           const written = Number(offsets?.high);
           assert.ok(written >= count, `expected ${count} dead letters, got ${written}`);
         }),
+      untilConsumed: (gateway) =>
+        eventually(async () => {
+          const [offsets] = await this.#admin.fetchTopicOffsets(topic);
+          const { kafka } = await gateway.debug<{ kafka: KafkaSourceState }>('ingest');
+          const own = kafka.partitions.find((one) => one.topic === topic);
+          assert.equal(own?.position, Number(offsets?.high));
+        }),
     };
   }
 
@@ -193,6 +201,8 @@ export interface KafkaAccess {
   delivery(gateway: GatewayProcess): Promise<(n: number, ...others: readonly string[]) => Promise<number[]>>;
   /** Waits for `count` dead letters: a gateway whose connection was cut may write a letter again. */
   untilLetters(count: number): Promise<void>;
+  /** Waits until the gateway has consumed all that has been sent, and so will not consume it again. */
+  untilConsumed(gateway: GatewayProcess): Promise<void>;
 }
 
 const passwordListener: Settings = {

@@ -244,8 +244,8 @@ describe('a gateway whose connections to Kafka are cut', CONCURRENCY, () => {
       guarded.cut('password');
       await deliver(2, 'no JSON either');
       await kafka.untilLetters(2);
-      // The broker has acknowledged the letter: else the gateway would send it again, with the old password.
-      await gateway.untilMetric('sluice_kafka_lag', 0);
+      // Else the gateway would send the letter again, with the old password.
+      await kafka.untilConsumed(gateway);
 
       // The old one, which the file had before.
       await writeFile(file, USERS.scram.sluice);

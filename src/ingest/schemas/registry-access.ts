@@ -74,7 +74,8 @@ export class RegistryAccess {
     const text = JSON.stringify(certificates);
     if (this.#agent === undefined || text !== this.#certificates) {
       void this.#agent?.close();
-      this.#agent = new Agent({ connect: { ...certificates, timeout: TIMEOUT_MS }, connections: 4 });
+      // A request has a connection of its own: its time runs, and a slow answer to another would use it up.
+      this.#agent = new Agent({ connect: { ...certificates, timeout: TIMEOUT_MS } });
       this.#certificates = text;
     }
     return this.#agent;

@@ -32,6 +32,7 @@ const RUNS: readonly (readonly [name: string, cases: string])[] = [
   ['tracing', 'of 1'],
   ['explain', 'of 1'],
   ['ingest', 'e'],
+  ['formats', ''],
 ];
 
 test('the benchmarks tried here are all existing ones', async () => {
