@@ -23,12 +23,17 @@ export type Reading =
 
 /** CloudEvents of a topic that are known again. A producer that tries again sends the copy soon. */
 const KNOWN_IDS = 10_000;
+const KNOWN_CHARACTERS = 4 * 1024 * 1024;
 
 /** Where CloudEvents were, by source and id: a record that is read again is no copy of itself. */
 export type KnownEvents = LRUCache<string, Pick<EventRecord, 'partition' | 'offset' | 'epoch'>>;
 
 export function knownEvents(): KnownEvents {
-  return new LRUCache({ max: KNOWN_IDS });
+  return new LRUCache({
+    max: KNOWN_IDS,
+    maxSize: KNOWN_CHARACTERS,
+    sizeCalculation: (_, id) => id.length,
+  });
 }
 
 /** Reads the records of one topic: decodes them, opens their envelope, and fills in what comes from elsewhere in them. */

@@ -131,7 +131,7 @@ export class Codec {
       return decoder;
     } catch (cause) {
       const error = new DecodeError('bad_schema', shortened(messageOf(cause), SHOWN_CHARACTERS), { cause });
-      this.#decoders.set(key, error, { ttl: FAULT_MS, size: 1 });
+      this.#decoders.set(key, error, { ttl: FAULT_MS, size: key.length + SHOWN_CHARACTERS });
       throw error;
     }
   }

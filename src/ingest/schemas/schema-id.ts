@@ -96,6 +96,9 @@ function apicurioHeaders(
   ] as const) {
     const bytes = headerOf(headers, `apicurio.${part}.${name}`);
     if (bytes?.length !== 8) continue;
+    if ((message?.length ?? 0) > MOST_NAME) {
+      throw malformed(`expected the name of a message, of at most ${MOST_NAME} bytes, got a longer header`);
+    }
     return { kind, id: longId(bytes, 0), message: message?.toString() };
   }
   return undefined;

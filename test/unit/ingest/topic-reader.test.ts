@@ -94,6 +94,41 @@ describe('a CloudEvent', () => {
     assert.throws(() => read({ ...attributes, data_base64: parts, id: 'd' }), { reason: 'too_large' });
   });
 
+  it('is known again among the last 10,000 of its topic', () => {
+    const one = readerOf({ envelope: 'CLOUDEVENTS' });
+    const event = (id: string, offset: number) =>
+      one.read(data, { headers: { ...headers, ce_id: Buffer.from(id) }, offset });
+    for (let offset = 0; offset < 10_000; offset += 1) event(`id ${offset}`, offset);
+    assert.equal(event('id 0', 10_000), 'duplicate');
+    event('one more', 10_001);
+    event('and one', 10_002);
+    assert.equal(event('id 0', 10_003), 'duplicate');
+    assert.deepEqual(event('id 1', 10_004), data);
+  });
+
+  it('may have an id as long as a message: memory is bounded, and the last ones are known', () => {
+    const known = knownEvents();
+    const reader = new TopicReader(
+      topic('bids', { envelope: 'CLOUDEVENTS' }),
+      undefined,
+      new SnakeCase(),
+      known,
+    );
+    const event = (id: string, offset: number) =>
+      reader.read(
+        record(Buffer.from('{"n":1}'), {
+          headers: { ...headers, ce_id: Buffer.from(id) },
+          offset,
+        }) as EventRecord,
+        null,
+      );
+    const long = 'x'.repeat(1_000_000);
+    for (let offset = 0; offset < 20; offset += 1) event(`${long}${offset}`, offset);
+    assert.equal(event(`${long}19`, 20), 'duplicate');
+    const characters = [...known.keys()].reduce((sum, id) => sum + id.length, 0);
+    assert.ok(characters <= 4 * 1024 * 1024, `${characters} characters`);
+  });
+
   it('of the same source and id is taken once, and again if the same record is read again', () => {
     const one = readerOf({ envelope: 'CLOUDEVENTS' });
     assert.deepEqual(one.read(data, { headers, offset: 1 }), data);

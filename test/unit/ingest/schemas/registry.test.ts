@@ -6,6 +6,7 @@ import { SchemaRegistry } from '../../../../src/ingest/schemas/registry.ts';
 import { SchemaUnavailable } from '../../../../src/ingest/schemas/schema-unavailable.ts';
 import { Metrics } from '../../../../src/metrics.ts';
 import { deferred } from '../../../helpers/deferred.ts';
+import { range } from '../../../helpers/numbers.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { readableLog } from '../parts.ts';
 
@@ -257,6 +258,31 @@ describe('the schema registry', () => {
     await error.over;
     assert.equal((await registry.schema('id', '5')).text, '"string"');
     assert.equal(asked.length, 1);
+  });
+
+  it('is asked for no more schemas than it can have been asked for, and records of others wait, too', async (t) => {
+    const answer = deferred<Answer>();
+    const ids = range(0, 20_033).map(String);
+    const answers = Object.fromEntries(ids.map((id) => [`/schemas/ids/${id}`, () => answer.promise]));
+    const { registry, asked, pass } = setUp(t, answers);
+    const refused: unknown[] = [];
+    for (const id of ids) registry.schema('id', id).catch((thrown: unknown) => refused.push(thrown));
+    await pass(0);
+    assert.equal(asked.length, 32);
+    assert.equal(refused.length, 1);
+    assert.ok(refused[0] instanceof SchemaUnavailable);
+    assert.match(refused[0].message, /too many schemas/);
+  });
+
+  it('is asked again for a schema that larger ones have taken the place of', async (t) => {
+    const large = 15 * 1024 * 1024;
+    const answers = range(0, 5).map((id) => [`/schemas/ids/${id}`, found({ schema: `${id}`.padEnd(large) })]);
+    const { registry, asked } = setUp(t, Object.fromEntries(answers) as Record<string, Answer>);
+    for (const id of [0, 1, 2, 2, 3, 2, 0]) await registry.schema('id', String(id));
+    assert.deepEqual(
+      asked.map((url) => url.at(-1)),
+      ['0', '1', '2', '3', '0'],
+    );
   });
 
   it('is not ready until it has answered, and asked until then', async (t) => {

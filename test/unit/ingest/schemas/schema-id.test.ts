@@ -89,4 +89,12 @@ describe('the schema of a message', () => {
       assert.throws(() => readFrame(hex(bytes), undefined, 'value', isProtobuf), { reason: 'malformed' });
     });
   }
+
+  it('has the name of a message of at most 1,000 bytes', () => {
+    const id = { 'apicurio.value.contentId': hex('0000000000000009') };
+    const named = (length: number) =>
+      readFrame(hex('61'), { ...id, 'apicurio.protobuf.type': Buffer.alloc(length, 'x') }, 'value', true);
+    assert.equal(String(named(1_000).message).length, 1_000);
+    assert.throws(() => named(1_001), { reason: 'malformed' });
+  });
 });
