@@ -11,7 +11,7 @@ interface SchemaSource {
   readonly text: string;
   /** Schemas that it uses, each behind those that it uses itself. */
   readonly references?: readonly { readonly name: string; readonly text: string }[];
-  /** Of Protobuf. @default the first message of the file that no other one of it holds */
+  /** Which message of a .proto file. @default the first one that no other message of the file holds */
   readonly message?: MessageChoice | undefined;
 }
 

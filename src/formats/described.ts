@@ -1,4 +1,4 @@
-/** What a schema of any format says of values, for people: to write GraphQL types by it, and to compare types with it. */
+/** The description of values that a schema of any format gives: GraphQL types are written by it, and compared with it. */
 export type Described =
   | DescribedObject
   | DescribedEnum

@@ -14,12 +14,12 @@ const CHANGED = /\d[\d.]{15}|\.\d*0(?!\d)|\d[eE]|-0/;
 /** A number as JSON has it. */
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** What follows a number in JSON: not a part of another one, nor the colon behind a key. */
+/** A number in JSON is followed by this: not by a part of another one, nor by the colon behind a key. */
 const BEHIND = /\s*(?:[,\]}]|$)/y;
 
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
 
-/** Marks the text of a number. No event can hold it, as nobody knows it. */
+/** Marks the text of a number. No event can hold it, as it is random. */
 const MARK = `\0${randomUUID()} `;
 const ESCAPED_MARK = JSON.stringify(MARK).slice(1, -1);
 

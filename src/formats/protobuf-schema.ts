@@ -75,7 +75,7 @@ export interface ProtobufField {
   readonly resolvedType: ProtobufMessage | ProtobufEnum | null;
   readonly repeated: boolean;
   readonly map: boolean;
-  /** Of a map. */
+  /** The type of a map's keys; undefined: the field is no map. */
   readonly keyType?: string;
   /** The oneof that the field belongs to. */
   readonly partOf: object | null | undefined;
@@ -136,7 +136,7 @@ export class ProtobufSchema {
   readonly #root: Root;
   readonly #package: string | null;
   readonly #messages: readonly ProtobufMessage[];
-  /** Of a file that is compiled. */
+  /** The messages of a compiled file, with entries of maps; undefined: the file is text. */
   readonly #descriptors: readonly MessageDescriptor[] | undefined;
   readonly #Type: Protobufjs['Type'];
 

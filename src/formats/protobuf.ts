@@ -1,23 +1,30 @@
 import { checkKey } from '../events/safe-keys.ts';
 import type { JsonValue } from '../events/event.ts';
-import { instant, integerAs, realAs } from './conversions.ts';
-import { Cursor, malformed } from './cursor.ts';
+import { integerAs, realAs } from './conversions.ts';
+import { Cursor } from './cursor.ts';
 import type { Decoder, Naming } from './decoder.ts';
 import { isEnum, type ProtobufField, type ProtobufMessage } from './protobuf-schema.ts';
+import { WELL_KNOWN } from './protobuf-well-known.ts';
+import {
+  endGroup,
+  expect,
+  FIXED_WIRES,
+  GROUP_END,
+  GROUP_START,
+  LENGTH,
+  limited,
+  scalar,
+  skip,
+  unendedGroup,
+  VARINT,
+  zeroOf,
+  type Read,
+} from './protobuf-wire.ts';
 import type { Shape } from './shape.ts';
 
 type Fields = Record<string, JsonValue>;
-type Read = (cursor: Cursor) => JsonValue;
 
-/** How a value is written. */
-const VARINT = 0;
-const FIXED_64 = 1;
-const LENGTH = 2;
-const GROUP_START = 3;
-const GROUP_END = 4;
-const FIXED_32 = 5;
-
-/** What says how one value of a field is written. */
+/** The parts of a field that say how one value of it is written. */
 type ValueType = Pick<ProtobufField, 'type' | 'id' | 'resolvedType' | 'delimited'>;
 
 /** Reads one occurrence of a field, and puts it into the message. */
@@ -73,6 +80,16 @@ class MessageReader {
     return message;
   }
 
+  /** Reads the value of a field. */
+  readValue(
+    cursor: Cursor,
+    message: Fields,
+    { id, delimited }: Pick<ProtobufField, 'id' | 'delimited'>,
+  ): void {
+    if (delimited) this.read(cursor, message, id);
+    else limited(cursor, () => this.read(cursor, message));
+  }
+
   /** @param group number of the group's field; undefined: the message ends with the bytes */
   read(cursor: Cursor, message: Fields, group?: number): void {
     cursor.enter();
@@ -81,43 +98,17 @@ class MessageReader {
       const wire = tag & 7;
       const id = Math.floor(tag / 8);
       if (wire === GROUP_END) {
-        if (id !== group) throw malformed('expected a field, got the end of a group');
-        cursor.leave();
+        endGroup(cursor, id, group);
         return;
       }
       const field = this.#byId.get(id);
       if (field === undefined) skip(cursor, wire, id);
       else field.take(cursor, message, wire);
     }
-    if (group !== undefined) throw malformed('expected the end of a group, got the end of the bytes');
+    if (group !== undefined) throw unendedGroup();
     cursor.leave();
   }
 }
-
-function skip(cursor: Cursor, wire: number, id: number): void {
-  switch (wire) {
-    case VARINT:
-      cursor.unsignedVarint();
-      return;
-    case FIXED_64:
-      cursor.bytes(8);
-      return;
-    case LENGTH:
-      cursor.bytes(cursor.varint());
-      return;
-    case FIXED_32:
-      cursor.bytes(4);
-      return;
-    case GROUP_START:
-      UNKNOWN.read(cursor, UNKNOWN.begin(cursor), id);
-      return;
-    default:
-      throw malformed(`expected a wire type, got ${wire}`);
-  }
-}
-
-/** A message of which no field is known. */
-const UNKNOWN = new MessageReader(() => []);
 
 class Compiler {
   readonly #naming: Naming;
@@ -162,7 +153,7 @@ class Compiler {
 
   /** A message that comes in parts is merged. */
   #single(field: ProtobufField, read: Read, shape: Shape | undefined): Take {
-    const { protoName: name, id, resolvedType, partOf, delimited } = field;
+    const { protoName: name, resolvedType, partOf } = field;
     const expected = wireOf(field);
     const chosen = this.#chosenOf(partOf);
     const reader =
@@ -179,8 +170,7 @@ class Compiler {
         return;
       }
       const whole = (message[name] ?? reader.begin(cursor)) as Fields;
-      if (delimited) reader.read(cursor, whole, id);
-      else limited(cursor, () => reader.read(cursor, whole));
+      reader.readValue(cursor, whole, field);
       message[name] = whole;
     };
   }
@@ -194,14 +184,15 @@ class Compiler {
   }
 
   /** One value of a field, without its tag. */
-  #value({ type, id, resolvedType, delimited }: ValueType, shape: Shape | undefined): Read {
+  #value(value: ValueType, shape: Shape | undefined): Read {
+    const { type, resolvedType } = value;
     if (resolvedType === null) return scalar(type, shape);
     if (isEnum(resolvedType)) {
       const { valuesById } = resolvedType;
       return (cursor) => {
-        const value = cursor.varint32();
-        const name = valuesById[value];
-        if (name === undefined) return value;
+        const number = cursor.varint32();
+        const name = valuesById[number];
+        if (name === undefined) return number;
         cursor.countName(name);
         return name;
       };
@@ -213,8 +204,7 @@ class Compiler {
     const reader = this.message(resolvedType, shape);
     return (cursor) => {
       const message = reader.begin(cursor);
-      if (delimited) reader.read(cursor, message, id);
-      else limited(cursor, () => reader.read(cursor, message));
+      reader.readValue(cursor, message, value);
       return message;
     };
   }
@@ -283,73 +273,10 @@ function repeated(name: string, read: Read, expected: number): Take {
   };
 }
 
-function expect(wire: number, expected: number, name: string): void {
-  if (wire !== expected) throw malformed(`expected wire type ${expected} for the field ${name}, got ${wire}`);
-}
-
-/** Reads what has its length before it. */
-function limited<T>(cursor: Cursor, read: () => T): T {
-  const end = cursor.limit(cursor.varint());
-  const value = read();
-  cursor.endAt(end);
-  return value;
-}
-
-const FIXED_WIRES: Readonly<Record<string, number>> = {
-  double: FIXED_64,
-  float: FIXED_32,
-  fixed32: FIXED_32,
-  sfixed32: FIXED_32,
-  fixed64: FIXED_64,
-  sfixed64: FIXED_64,
-  string: LENGTH,
-  bytes: LENGTH,
-};
-
 function wireOf({ type, resolvedType, delimited }: ValueType): number {
   if (resolvedType === null) return FIXED_WIRES[type] ?? VARINT;
   if (isEnum(resolvedType)) return VARINT;
   return delimited ? GROUP_START : LENGTH;
-}
-
-function scalar(type: string, shape: Shape | undefined): Read {
-  switch (type) {
-    case 'double':
-      return (cursor) => realAs(shape, cursor.double());
-    case 'float':
-      return (cursor) => realAs(shape, cursor.float());
-    case 'int32':
-      return (cursor) => integerAs(shape, cursor.varint32());
-    case 'uint32':
-      return (cursor) => integerAs(shape, cursor.varint32() >>> 0);
-    case 'sint32':
-    case 'sint64':
-      return (cursor) => integerAs(shape, cursor.zigzag());
-    case 'fixed32':
-      return (cursor) => integerAs(shape, cursor.fixed32());
-    case 'sfixed32':
-      return (cursor) => integerAs(shape, cursor.fixed32() | 0);
-    case 'int64':
-      return (cursor) => integerAs(shape, cursor.signedVarint());
-    case 'uint64':
-      return (cursor) => integerAs(shape, cursor.unsignedVarint());
-    case 'fixed64':
-      return (cursor) => integerAs(shape, cursor.unsignedFixed64());
-    case 'sfixed64':
-      return (cursor) => integerAs(shape, cursor.signedFixed64());
-    case 'bool':
-      return (cursor) => Number(cursor.unsignedVarint()) !== 0;
-    case 'string':
-      return (cursor) => cursor.text(cursor.varint());
-    default:
-      return (cursor) => cursor.bytes(cursor.varint()).toString('base64');
-  }
-}
-
-/** The value of a field that is not written and has no presence. */
-function zeroOf(type: string, shape: Shape | undefined): JsonValue {
-  if (type === 'string' || type === 'bytes') return '';
-  return type === 'bool' ? false : integerAs(shape, 0);
 }
 
 function absentOf(field: ProtobufField, shape: Shape | undefined): JsonValue {
@@ -371,148 +298,4 @@ function statedDefault(stated: unknown, type: string, shape: Shape | undefined):
     return type === 'double' || type === 'float' ? realAs(shape, stated) : integerAs(shape, stated);
   }
   return String(stated);
-}
-
-/** Reads a message of which JSON has a form of its own, up to its end. */
-type WellKnown = (cursor: Cursor, shape: Shape | undefined) => JsonValue;
-
-/** Wrapped scalars are what they wrap, or null. */
-const WRAPPED: Readonly<Record<string, string>> = {
-  DoubleValue: 'double',
-  FloatValue: 'float',
-  Int64Value: 'int64',
-  UInt64Value: 'uint64',
-  Int32Value: 'int32',
-  UInt32Value: 'uint32',
-  BoolValue: 'bool',
-  StringValue: 'string',
-  BytesValue: 'bytes',
-};
-
-const WELL_KNOWN: ReadonlyMap<string, WellKnown> = new Map<string, WellKnown>([
-  ...Object.entries(WRAPPED).map(([name, type]): [string, WellKnown] => [
-    `.google.protobuf.${name}`,
-    (cursor, shape) => {
-      const field = { wire: FIXED_WIRES[type] ?? VARINT, read: scalar(type, shape) };
-      return fieldsIn(cursor, [field])[0] ?? zeroOf(type, shape);
-    },
-  ]),
-  ['.google.protobuf.Timestamp', timestamp],
-  ['.google.protobuf.Duration', duration],
-  ['.google.protobuf.Struct', struct],
-  ['.google.protobuf.Value', anyValue],
-  ['.google.protobuf.ListValue', listValue],
-  ['.google.protobuf.FieldMask', fieldMask],
-]);
-
-interface KnownField {
-  readonly wire: number;
-  readonly read: Read;
-}
-
-/** Reads fields 1, 2, … of a message. */
-function fieldsIn(cursor: Cursor, reads: readonly KnownField[]): (JsonValue | undefined)[] {
-  const values: (JsonValue | undefined)[] = [];
-  eachField(cursor, (id, wire) => {
-    const field = reads[id - 1];
-    if (field === undefined) {
-      skip(cursor, wire, id);
-      return;
-    }
-    expect(wire, field.wire, String(id));
-    values[id - 1] = field.read(cursor);
-  });
-  return values;
-}
-
-function eachField(cursor: Cursor, take: (id: number, wire: number) => void): void {
-  cursor.countPart();
-  cursor.enter();
-  while (!cursor.isAtEnd) {
-    const tag = cursor.varint();
-    take(Math.floor(tag / 8), tag & 7);
-  }
-  cursor.leave();
-}
-
-const SECONDS_AND_NANOS: readonly KnownField[] = [
-  { wire: VARINT, read: (cursor) => Number(cursor.signedVarint()) },
-  { wire: VARINT, read: (cursor) => cursor.varint32() },
-];
-
-/** The seconds that JSON may have for a point in time: the years 1 to 9999. */
-const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800, 253_402_300_799];
-
-function timestamp(cursor: Cursor): JsonValue {
-  const [seconds = 0, nanos = 0] = fieldsIn(cursor, SECONDS_AND_NANOS) as number[];
-  const isTime = seconds >= FIRST_SECOND && seconds <= LAST_SECOND && nanos >= 0 && nanos <= 999_999_999;
-  if (!isTime) return `${seconds} s and ${nanos} ns since 1970`;
-  return instant(seconds, fractionOf(nanos), 'Z');
-}
-
-function duration(cursor: Cursor): JsonValue {
-  const [seconds = 0, nanos = 0] = fieldsIn(cursor, SECONDS_AND_NANOS) as number[];
-  const sign = seconds < 0 || nanos < 0 ? '-' : '';
-  const fraction = fractionOf(Math.abs(nanos));
-  return `${sign}${Math.abs(seconds)}${fraction === '' ? '' : `.${fraction}`}s`;
-}
-
-/** None, three, six or nine digits, as JSON has them. */
-function fractionOf(nanos: number): string {
-  return nanos === 0
-    ? ''
-    : String(nanos)
-        .padStart(9, '0')
-        .replace(/(?:000){1,2}$/, '');
-}
-
-function fieldMask(cursor: Cursor): JsonValue {
-  const paths: string[] = [];
-  eachField(cursor, (id, wire) => {
-    if (id === 1) paths.push(cursor.text(cursor.varint()));
-    else skip(cursor, wire, id);
-  });
-  return paths.join(',');
-}
-
-function struct(cursor: Cursor): JsonValue {
-  const object: Fields = {};
-  eachField(cursor, (id, wire) => {
-    if (id !== 1) {
-      skip(cursor, wire, id);
-      return;
-    }
-    limited(cursor, () => {
-      const [key = '', value = null] = fieldsIn(cursor, [
-        { wire: LENGTH, read: (within) => within.text(within.varint()) },
-        { wire: LENGTH, read: (within) => limited(within, () => anyValue(within)) },
-      ]);
-      cursor.countKey(String(key));
-      checkKey(String(key), value);
-      object[String(key)] = value;
-    });
-  });
-  return object;
-}
-
-function anyValue(cursor: Cursor): JsonValue {
-  let value: JsonValue = null;
-  eachField(cursor, (id, wire) => {
-    if (id === 2) value = realAs(undefined, cursor.double());
-    else if (id === 3) value = cursor.text(cursor.varint());
-    else if (id === 4) value = Number(cursor.unsignedVarint()) !== 0;
-    else if (id === 5) value = limited(cursor, () => struct(cursor));
-    else if (id === 6) value = limited(cursor, () => listValue(cursor));
-    else skip(cursor, wire, id);
-  });
-  return value;
-}
-
-function listValue(cursor: Cursor): JsonValue {
-  const list: JsonValue[] = [];
-  eachField(cursor, (id, wire) => {
-    if (id === 1) list.push(limited(cursor, () => anyValue(cursor)));
-    else skip(cursor, wire, id);
-  });
-  return list;
 }

@@ -1,2 +1,2 @@
-/** What is wrong with a schema, so that no message can be decoded by it. */
+/** A schema is wrong: no message can be decoded by it. */
 export class SchemaFault extends Error {}

@@ -10,8 +10,8 @@ export type LeafKind =
   | 'other';
 
 /**
- * What the GraphQL schema says of the value at one place of an event. Formats with more kinds of numbers and maps than JSON
- * are decoded to what the field's type takes, whatever the value is.
+ * The kind of value that the GraphQL schema expects at one place of an event. Formats with more kinds of numbers and maps than JSON
+ * are decoded to what the field's type takes, for all values alike.
  */
 export interface Shape {
   /** Undefined: the value is an object. */

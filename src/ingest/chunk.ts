@@ -96,11 +96,10 @@ export class Chunk {
         fanoutBytes += (record.value?.length ?? 0) * pending.channels.length;
       if (fanoutBytes >= FANOUT_BYTES) break;
     }
-    const results = new Map<KafkaRecord, RouteResult>();
-    for (const { record, pending } of routed) {
-      results.set(record, pending instanceof Promise ? await pending : pending);
-    }
-    for (const [record, result] of results) {
+    const results: RouteResult[] = [];
+    for (const { pending } of routed) results.push(pending instanceof Promise ? await pending : pending);
+    for (const [index, { record }] of routed.entries()) {
+      const result = results[index];
       if (result === undefined || result instanceof Tombstone) {
         end(spans, record, 'passed_over');
         if (result !== undefined) events.push(result);

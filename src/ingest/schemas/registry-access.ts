@@ -50,7 +50,7 @@ export class RegistryAccess {
     this.#certificatesNow();
   }
 
-  /** @throws whatever keeps the request from being answered */
+  /** @throws the fault of a secret, of the connection or of the answer */
   async get(url: string, signal: AbortSignal): Promise<Response> {
     const authorization = await this.#authorization();
     return fetch(url, {

@@ -10,6 +10,7 @@ import { isRecord } from '../../support/kind-of.ts';
 import { Limiter } from '../../support/limiter.ts';
 import { BodyTooLarge, readBody } from '../../support/read-body.ts';
 import { shortened } from '../../support/shortened.ts';
+import { MAX_BYTES, References, tooLarge } from './references.ts';
 import type { RegistryAccess } from './registry-access.ts';
 import type { IdKind } from './schema-id.ts';
 import type { SchemaText } from './schema-text.ts';
@@ -31,10 +32,6 @@ const MAX_WAITING = 20_000;
 
 /** Characters of the schemas that are kept: at least one of the largest. */
 const MOST_KEPT = 48 * 1024 * 1024;
-
-/** Bytes of a schema, and characters of all schemas that it uses. */
-const MAX_BYTES = 16 * 1024 * 1024;
-const MAX_REFERENCES = 1_000;
 
 /** A schema that has just been registered may not have reached the registry's other servers. */
 const SECOND_LOOK_MS = 1_000;
@@ -344,37 +341,6 @@ export class SchemaRegistry {
       `expected status 200 of ${path}, got ${response.status}${shown === '' ? '' : `: ${shown}`}`,
     );
   }
-}
-
-/** Schemas that a schema uses, behind those that they use themselves. One that has two names is there twice. */
-class References {
-  readonly all: { name: string; text: string }[] = [];
-  /** By subject and version; undefined while it is being fetched. */
-  readonly #texts = new Map<string, string | undefined>();
-  #characters = 0;
-
-  /** @returns false if it need not be fetched: it is there, or is being fetched, as schemas may use each other in a circle */
-  begin(key: string, name: string): boolean {
-    if (this.#texts.has(key)) {
-      const text = this.#texts.get(key);
-      if (text !== undefined && this.all.every((one) => one.name !== name)) this.all.push({ name, text });
-      return false;
-    }
-    this.#texts.set(key, undefined);
-    if (this.#texts.size > MAX_REFERENCES) throw tooLarge(`${MAX_REFERENCES} references`);
-    return true;
-  }
-
-  add(key: string, name: string, text: string): void {
-    this.#characters += text.length;
-    if (this.#characters > MAX_BYTES) throw tooLarge(`references of ${MAX_BYTES} characters`);
-    this.#texts.set(key, text);
-    this.all.push({ name, text });
-  }
-}
-
-function tooLarge(most: string): DecodeError {
-  return new DecodeError('bad_schema', `expected a schema with at most ${most}, got more`);
 }
 
 /** Another server's 404, of a wrong path, must not count as an answer. */
