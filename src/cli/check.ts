@@ -4,6 +4,7 @@ import { SluiceError } from '../errors.ts';
 import { formatDiagnostic } from '../graph/diagnostic.ts';
 import { checkGraph } from '../graph/loader/check-graph.ts';
 import type { EventField } from '../graph/directives/event-field.ts';
+import { isTopicName } from '../graph/topics.ts';
 import type { TopicSchema } from '../graph/encoding/check-schemas.ts';
 import { argumentsOf, UsageError } from './command.ts';
 import { counted, print } from './output.ts';
@@ -47,9 +48,12 @@ function schemasOf(subjects: ReadonlyMap<string, string>) {
   return (fields: readonly EventField[]): Promise<Map<string, TopicSchema>> =>
     withRegistry(async (registry) => {
       const schemas = new Map<string, TopicSchema>();
-      for (const { topic, encoding } of fields) {
+      const named = fields.flatMap(({ topics, encoding }) => topics.map((topic) => ({ topic, encoding })));
+      for (const { topic, encoding } of named) {
         const { format, schema: local } = encoding;
         if (format === 'JSON' || local !== undefined || schemas.has(topic)) continue;
+        // Which subjects belong to a pattern is said by --subject.
+        if (!isTopicName(topic) && !subjects.has(topic)) continue;
         const subject = subjects.get(topic) ?? `${topic}-value`;
         const found = await registry.latest(subject);
         const describe = () => {

@@ -5,6 +5,7 @@ import { usesRedis } from '../config/uses-redis.ts';
 import { SluiceError } from '../errors.ts';
 import { BUNDLED_FOLDER } from '../gateway/graph-folder.ts';
 import { Gateway } from '../gateway/gateway.ts';
+import { bindingsOf } from '../graph/topics.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import { createLog } from '../log.ts';
 import { startTracing } from '../tracing/start-tracing.ts';
@@ -13,6 +14,7 @@ import { developmentEnvironment } from './dev/environment.ts';
 import { EventWays } from './dev/event-ways.ts';
 import { introduction, newTopics } from './dev/introduction.ts';
 import { logLine } from './dev/log-lines.ts';
+import type { Way } from './dev/way.ts';
 import { laterLines, wayLines, type WayLine } from './dev/way-lines.ts';
 import { logEnvFile, type EnvFile } from './env-file.ts';
 import { print } from './output.ts';
@@ -65,8 +67,10 @@ function createWays(config: Config, current: { readonly gateway?: Gateway }, has
     const origin = isSimulated ? 'made up, or published by hand' : 'published by hand';
     return { origin: isByHand && !isShared ? origin : undefined, isShared };
   };
+  const bindingsOfEvent = ({ place }: Way) =>
+    current.gateway === undefined ? [] : bindingsOf(current.gateway.graph, place.topic);
   return new EventWays({
-    onEnd: (way) => write(wayLines(way, current.gateway?.graph.bindings.values() ?? [], where())),
+    onEnd: (way) => write(wayLines(way, bindingsOfEvent(way), where())),
     onLater: (way, group) => write(laterLines(way, group, where())),
     onSkipped: (count) => write([{ tone: 'event', text: `${count} more events, which are not printed` }]),
     ingests: !isByHand || !isShared,

@@ -50,6 +50,10 @@ export interface Reader {
 export interface Consumption {
   /** One entry for each topic of which this process has partitions for certain. @param topic undefined: all */
   topics(topic?: string): readonly ConsumedTopic[];
+  /** The topics of a stream that this process knows of. */
+  topicsOf(stream: string): readonly string[];
+  /** Whether the topic is one of the stream, also if this process does not know of it yet. */
+  isOf(stream: string, topic: string): boolean;
   /**
    * Reads published events of a topic again, as they were published.
    *

@@ -10,8 +10,10 @@ export function hashOfKey(key: string): string {
 }
 
 /**
- * Makes the publication of a tombstone: no message, but the deletion of all earlier messages of the topic under the
+ * Makes the publication of a tombstone: no message, but the deletion of all earlier messages of the stream under the
  * key. The payload differs from the payloads of the neighbours.
+ *
+ * @param key see `keyIn`
  */
 export function deletionOf(key: string, source: EventSource): Publication {
   const deletes = hashOfKey(key);

@@ -9,6 +9,8 @@ export interface Message {
   readonly v: 1;
   /** Topic. */
   readonly t: string;
+  /** Whether the message is of a stream of several topics. Absent: the stream is the topic. */
+  readonly m?: 1;
   /** Kafka's id of the topic: a topic that is created again under the same name has another id. Absent: not known. */
   readonly id?: string;
   /** Partition. */
@@ -33,6 +35,11 @@ export interface Message {
 
 export function encodeMessage(message: Message): string {
   return JSON.stringify(message);
+}
+
+/** @param encoded by `encodeMessage` @returns the same message for a stream of several topics */
+export function amongSeveral(encoded: string): string {
+  return `{"m":1,${encoded.slice(1)}`;
 }
 
 /** @returns undefined if the payload is not a message of version 1 */

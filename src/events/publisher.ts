@@ -4,7 +4,8 @@ import type { LogPosition } from './log-position.ts';
 export interface EventSource extends LogPosition {
   /** Kafka's id of the topic; undefined: not known. */
   readonly topicId: string | undefined;
-  readonly partition: number;
+  /** Its name in the stream that it is published to. */
+  readonly partition: number | string;
 }
 
 /** One message for one channel. The publications of one event follow each other. */
@@ -26,7 +27,7 @@ export interface Publisher {
    * Which of these channels may have subscribers, on any pod. A message published now on one that is left out would
    * reach no subscriber. A bus that can't tell returns all of them.
    *
-   * @param topic that the channels belong to
+   * @param topic the stream that the channels belong to
    * @param channels each once
    * @throws if publishing would fail too
    */
@@ -35,7 +36,7 @@ export interface Publisher {
   /**
    * Publishes in the order given, all in one go, and resolves when the bus has acknowledged each.
    *
-   * @param topic that all channels of the batch belong to
+   * @param topic the stream that all channels of the batch belong to
    * @throws PublishError that lists the publications that were not acknowledged
    */
   publish(topic: string, batch: readonly Publication[]): Promise<void>;

@@ -1,5 +1,6 @@
 import type { EventPlace, EventTrace, TracedGroup } from '../events/trace.ts';
-import type { Delivery, EventFilter } from '../graph/graph.ts';
+import type { Delivery, EventFilter, Topic } from '../graph/graph.ts';
+import { topicNamed } from '../graph/topics.ts';
 import type { Timers } from '../support/clock.ts';
 import type { RefusedSubscription } from '../transports/connections/refused-subscriptions.ts';
 import { arrived } from './arrived.ts';
@@ -40,8 +41,8 @@ interface ExplainerOptions {
   readonly refusedOf: (connection: WatchedConnection) => readonly RefusedSubscription[];
   readonly consumed: Pick<RecentlyConsumed, 'of'>;
   readonly arrived: Pick<RecentlyArrived, 'of'>;
-  /** The topics of the graph, each with the fields by which subscriptions pick its events. */
-  readonly topics: () => ReadonlyMap<string, { readonly keys: readonly string[] }>;
+  /** The topics of the graph. */
+  readonly topics: () => ReadonlyMap<string, Topic>;
   readonly timers: Timers;
   /** ms since 1970 */
   readonly now: () => number;
@@ -61,9 +62,18 @@ export class Explainer {
     this.#watches = new Watches(options);
   }
 
-  /** The topics of the graph. A question about another topic has no answer, and its watch would record nothing. */
+  /** The topics of the graph: names, and patterns. */
   get topics(): readonly string[] {
     return [...this.#options.topics().keys()];
+  }
+
+  /** Whether a field shows the topic. A question about another one has no answer, and its watch would record nothing. */
+  shows(topic: string): boolean {
+    return this.#topic(topic) !== undefined;
+  }
+
+  #topic(name: string): Topic | undefined {
+    return topicNamed(this.#options.topics(), name);
   }
 
   /**
@@ -83,6 +93,7 @@ export class Explainer {
     const kept = this.#options.arrived.of(event.topic).find(event.partition, event.offset);
     const subscriptions = connection === undefined ? [] : [...subscriptionsOf(connection)];
     const refused = connection === undefined ? [] : refusedOf(connection);
+    const streams = (this.#topic(event.topic)?.streams ?? []).map(({ name }) => name);
     return {
       connection: id ?? null,
       opened,
@@ -93,7 +104,7 @@ export class Explainer {
         ...subscriptions.map(({ plan }) => {
           const { field, operation, variables, topic, channels } = plan;
           const holder = { ...known, opened };
-          const said = explained(plan, event, { record, consumed, kept, connection, holder });
+          const said = explained(plan, streams, { record, consumed, kept, connection, holder });
           return { field, operation: operation.name ?? null, variables, topic, channels, ...said };
         }),
         ...refused.map(unauthorised),
@@ -105,13 +116,13 @@ export class Explainer {
   last(id: string | undefined, question: LastQuestion): LastEvents | undefined {
     const connection = this.#connectionOf(id);
     if (connection === null) return undefined;
-    const { consumed, arrived: came, topics } = this.#options;
+    const { consumed, arrived: came } = this.#options;
     const { topic } = question;
     const watch = this.#watches.of(connection, topic);
     const rings = { consumed: consumed.of(topic), arrived: came.of(topic), recorded: watch.records };
     return {
       ...this.#knownOf(topic, watch),
-      events: lastEvents(question, rings, topics().get(topic)?.keys ?? []),
+      events: lastEvents(question, rings, this.#topic(topic)?.keys ?? []),
     };
   }
 
@@ -164,11 +175,11 @@ interface OfEvent {
 
 function explained(
   plan: ExplainedSubscription['plan'],
-  event: EventPlace,
+  streams: readonly string[],
   { record, consumed, kept, connection, holder }: OfEvent,
 ): Explained {
   const { field, topic, channels } = plan;
-  if (topic !== event.topic) {
+  if (!streams.includes(topic)) {
     return { verdict: 'other topic', steps: [{ step: 'topic', text: `${field} gets events of ${topic}` }] };
   }
   const group = record && groupOf(plan, record);

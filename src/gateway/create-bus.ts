@@ -12,9 +12,9 @@ import type { Config } from '../config/settings.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** How much history the bus keeps, for each topic with history in the graph. */
-export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<string, HistorySettings> {
-  const kept = [...topics.values()].flatMap(({ name, history }) =>
+/** How much history the bus keeps, for each stream with history in the graph. */
+export function historiesOf({ streams }: Pick<Graph, 'streams'>): ReadonlyMap<string, HistorySettings> {
+  const kept = [...streams.values()].flatMap(({ name, history }) =>
     history ? [[name, history] as const] : [],
   );
   return new Map(kept);
@@ -23,7 +23,7 @@ export function historiesOf({ topics }: Pick<Graph, 'topics'>): ReadonlyMap<stri
 /** Loads the Redis client only if Redis is set: a gateway without Redis starts faster. */
 export async function createBus(
   { config, processes, budget, metrics, log }: Basics,
-  graph: Pick<Graph, 'topics'>,
+  graph: Pick<Graph, 'streams'>,
 ): Promise<Bus> {
   const common = {
     lingerMs: config.CHANNEL_LINGER_MS,

@@ -5,6 +5,7 @@ import { BoundedLabels } from '../support/bounded-labels.ts';
 import { Flusher } from '../transports/delivery/flusher.ts';
 import { Hub } from '../hub/hub.ts';
 import type { HubGraph } from '../hub/hub-options.ts';
+import { topicNamed } from '../graph/topics.ts';
 import type { LoadedGraph } from '../graph/loader/load-graph.ts';
 import { systemClock } from '../support/clock.ts';
 import { Turns } from '../support/turns.ts';
@@ -193,9 +194,8 @@ export async function createPublicSide(
     maxPayloadBytes: config.MAX_PAYLOAD_BYTES,
     graphiql,
     events: accept && {
-      get topics() {
-        return inForce.current.graph.topics;
-      },
+      topics: () => [...inForce.current.graph.topics.keys()],
+      shows: (topic) => topicNamed(inForce.current.graph.topics, topic) !== undefined,
       accept,
       bodies: bytes.bodies,
       fromAnywhere: config.EVENTS_FROM_ANYWHERE,

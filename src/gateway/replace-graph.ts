@@ -54,10 +54,10 @@ export async function replaceGraph(options: ReplaceGraphOptions): Promise<object
   if (folder !== BUNDLED_FOLDER) for (const warning of graph.warnings) log.warn(formatDiagnostic(warning));
   const before = inForce.current;
   const next = maker.make(graph, before);
-  const servicesOf = ({ executor, graph: { bindings, topics } }: RunningGraph): RenewalServices => ({
+  const servicesOf = ({ executor, graph: { bindings, streams } }: RunningGraph): RenewalServices => ({
     ...plan,
     executor,
-    graph: { bindings, topics },
+    graph: { bindings, streams },
   });
   const renewals = new Renewals(servicesOf(before), servicesOf(next));
   await renewals.planAhead(hub.plans);

@@ -131,14 +131,14 @@ function loadPersistedDocuments(
  */
 export function expectSpreadable(
   { REDIS_CLUSTER_SPREAD }: Pick<Config, 'REDIS_CLUSTER_SPREAD'>,
-  { topics }: Pick<Graph, 'topics'>,
+  { streams }: Pick<Graph, 'streams'>,
   log: Pick<Log, 'warn'>,
 ): void {
-  const unknown = REDIS_CLUSTER_SPREAD.filter((name) => !topics.has(name));
+  const unknown = REDIS_CLUSTER_SPREAD.filter((name) => !streams.has(name));
   if (unknown.length > 0) {
     log.warn(`REDIS_CLUSTER_SPREAD: expected topics of the graph, got ${unknown.join(', ')}`);
   }
-  const kept = REDIS_CLUSTER_SPREAD.filter((name) => topics.get(name)?.history);
+  const kept = REDIS_CLUSTER_SPREAD.filter((name) => streams.get(name)?.history);
   if (kept.length === 0) return;
   throw new SluiceError(
     'BAD_SETTINGS',

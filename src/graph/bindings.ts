@@ -21,7 +21,8 @@ import type { LocalSchemas } from './encoding/local-schemas.ts';
 import { eventTypeOf, fieldOf, plainFields } from './event-type.ts';
 import { compileFilter } from './filter/filter.ts';
 import { written, type FilterTypes } from './filter/operands.ts';
-import type { Binding, Topic, Delivery } from './graph.ts';
+import type { Binding, Delivery, Stream, Topic } from './graph.ts';
+import { overlap, patternOf } from './topics.ts';
 import { termsOf } from './terms.ts';
 import type { Event } from '../events/event.ts';
 import { jsonAt } from '../lazy/reads.ts';
@@ -42,7 +43,7 @@ export function bindingsOf(
 ): Map<string, Binding> {
   return new Map(
     fields.map((bound): [string, Binding] => {
-      const { field, topic, key, argument, condition, shares, replay, delivery: syntax } = bound;
+      const { field, stream: topic, key, argument, condition, shares, replay, delivery: syntax } = bound;
       const types: FilterTypes = {
         field: (path) => typeAt(schema, eventTypeOf(schema, field, definition), path),
         argument: (name) => field.args.find((one) => one.name === name)?.type,
@@ -88,35 +89,56 @@ interface TopicParts {
   readonly schemas: LocalSchemas;
 }
 
-/** Each topic as ingest needs it, combined from all fields that are bound to the topic. */
-export function topicsOf(fields: readonly EventField[], parts: TopicParts): Map<string, Topic> {
+/** The streams of the fields, by name. */
+export function streamsOf(fields: readonly EventField[]): Map<string, Stream> {
+  const streams = new Map<string, Stream>();
+  for (const { stream: name, history } of fields)
+    streams.set(name, { name, history: largerHistory(streams.get(name)?.history, history) });
+  return streams;
+}
+
+/** Each topic as ingest needs it, combined from all fields that name it alike. */
+export function topicsOf(
+  fields: readonly EventField[],
+  streams: ReadonlyMap<string, Stream>,
+  parts: TopicParts,
+): Map<string, Topic> {
   const { definition } = parts;
   const topics = new Map<string, Topic>();
   for (const bound of fields) {
-    const { topic: name, key, keyStyle, keyFrom, history } = bound;
-    const known = topics.get(name);
-    const keys = new Set(known?.keys);
-    if (key !== undefined) keys.add(key);
-    const kafkaKey = keyFrom === 'KAFKA_KEY' ? key : known?.kafkaKey;
-    topics.set(name, {
-      ...(known ?? { name, keyStyle, decode: definition.decode?.[name], ...encoded(bound, fields, parts) }),
-      keys: [...keys],
-      kafkaKey,
-      history: largerHistory(known?.history, history),
-    });
+    const { key, keyStyle, keyFrom } = bound;
+    const stream = streams.get(bound.stream) ?? { name: bound.stream };
+    for (const name of bound.topics) {
+      const known = topics.get(name);
+      const keys = new Set(known?.keys);
+      if (key !== undefined) keys.add(key);
+      topics.set(name, {
+        ...(known ?? {
+          name,
+          pattern: patternOf(name),
+          keyStyle,
+          decode: definition.decode?.[name],
+          ...encoded(name, bound, fields, parts),
+        }),
+        keys: [...keys],
+        kafkaKey: keyFrom === 'KAFKA_KEY' ? key : known?.kafkaKey,
+        streams: [...new Set([...(known?.streams ?? []), stream])],
+      });
+    }
   }
   return topics;
 }
 
 /** How a topic's messages become events. All fields of the topic say the same of it. */
 function encoded(
-  { topic, encoding, keyStyle }: EventField,
+  topic: string,
+  { encoding, keyStyle }: EventField,
   fields: readonly EventField[],
   { schema, definition, schemas }: TopicParts,
 ): Pick<Topic, 'format' | 'decodeValue' | 'keyFormat' | 'decodeKey' | 'envelope' | 'from' | 'shape'> {
   const { format, keyFormat, envelope } = encoding;
   const types = fields
-    .filter((field) => field.topic === topic)
+    .filter(({ topics }) => topics.some((other) => overlap(topic, other)))
     .map(({ field }) => eventTypeOf(schema, field, definition));
   const holdsNumbers = types.some(
     (type) =>

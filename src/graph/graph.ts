@@ -22,9 +22,25 @@ export type FieldSource =
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'metadata'; readonly name: MetadataName };
 
-/** One Kafka topic as ingest needs it, combined from all fields that are bound to the topic. */
-export interface Topic {
+/**
+ * What subscribers of a field get: the events of one Kafka topic, or of several. Channels, positions and cursors are of
+ * streams. Events of one partition are in the order of its log.
+ */
+export interface Stream {
+  /** The name of its only topic; see `streamOf` for several. */
   readonly name: string;
+  /** Undefined: the bus keeps nothing. */
+  readonly history?: HistorySettings | undefined;
+}
+
+/** One Kafka topic as ingest needs it, or all that match a pattern, combined from all fields that name it alike. */
+export interface Topic {
+  /** As the schema has it: see `topicNamed` for the topics of Kafka. */
+  readonly name: string;
+  /** Undefined: it is the topic of that name. */
+  readonly pattern?: RegExp | undefined;
+  /** The streams that it is part of, each once. */
+  readonly streams: readonly Stream[];
   readonly keyStyle: KeyStyle;
   /** Event fields by which the topic's events are routed, each once: names, or paths like `customer.customer_id`. */
   readonly keys: readonly string[];
@@ -47,8 +63,6 @@ export interface Topic {
   readonly from?: ReadonlyMap<string, FieldSource>;
   /** What the schema says of the events. Absent: nothing. */
   readonly shape?: Shape | undefined;
-  /** Undefined: the bus keeps nothing. */
-  readonly history?: HistorySettings | undefined;
 }
 
 /** Coerced arguments of a subscription field. */
@@ -105,9 +119,10 @@ export interface Delivery {
   readonly onSlow: SlowPolicy;
 }
 
-/** One subscription field and the topic that it is bound to. */
+/** One subscription field and the stream that it is bound to. */
 export interface Binding {
   readonly field: string;
+  /** The name of the stream. */
   readonly topic: string;
   /** The event field that selects the channel, a name or a path; undefined: always the whole topic. */
   readonly key: string | undefined;
@@ -140,8 +155,10 @@ export interface Graph {
   readonly schema: GraphQLSchema;
   /** By subscription field. */
   readonly bindings: ReadonlyMap<string, Binding>;
-  /** By topic name. */
+  /** By name, or by pattern. */
   readonly topics: ReadonlyMap<string, Topic>;
+  /** By name. */
+  readonly streams: ReadonlyMap<string, Stream>;
   /** Whether any field is guarded by `@auth`: then contexts hold the viewer for its checks. */
   readonly hasAuth: boolean;
   /** Whether any field is fetched for entities: then contexts hold what is fetched. Absent: false. */

@@ -1,7 +1,10 @@
+import { partitionIn } from '../events/in-stream.ts';
 import { isAfter, type LogPosition } from '../events/log-position.ts';
 
-/** The record's place in Kafka: the topic's id, partition, offset, and epoch: see logEpoch. */
+/** The record's place in Kafka, see Message. */
 interface Position {
+  readonly t?: string;
+  readonly m?: 1;
   readonly id?: string;
   readonly p: number;
   readonly o: number;
@@ -25,7 +28,7 @@ interface CarriedTopics {
   readonly former: Carried | undefined;
 }
 
-type Partitions = Map<number, CarriedTopics>;
+type Partitions = Map<number | string, CarriedTopics>;
 
 /**
  * The last events that one channel has carried, by partition. A channel gets the events of a partition in log order. A copy comes only
@@ -82,13 +85,14 @@ function laterOf(before: Partitions | undefined, read: Partitions | undefined): 
 }
 
 function has(partitions: Partitions | undefined, position: Position): boolean {
-  const latest = partitions?.get(position.p)?.latest;
+  const latest = partitions?.get(partitionIn(position))?.latest;
   if (latest === undefined || latest.topicId !== position.id) return false;
   return !isAfter(placeOf(position), latest.last);
 }
 
 function advance(partitions: Partitions, position: Position): DedupeResult {
-  const { id, p } = position;
+  const { id } = position;
+  const p = partitionIn(position);
   const place = placeOf(position);
   const carried = partitions.get(p);
   if (carried === undefined) {
@@ -134,7 +138,7 @@ export class RecentPositions {
 
   /** @returns false if this position has been seen lately */
   add(position: Position): boolean {
-    const key = `${position.p}:${position.o}`;
+    const key = `${partitionIn(position)}:${position.o}`;
     const given = { id: position.id, place: placeOf(position) };
     if (isCopy(given, this.#current.get(key)) || isCopy(given, this.#previous.get(key))) return false;
     this.#current.set(key, given);

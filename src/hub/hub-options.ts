@@ -15,7 +15,7 @@ import type { PlanServices, SubscriptionPlan } from './subscription-plan.ts';
 
 /** The parts of a graph that the hub uses; replaced as a whole. */
 export interface HubGraph {
-  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers' | 'topics'>;
+  readonly graph: Pick<Graph, 'bindings' | 'hasResolvers' | 'streams'>;
   readonly contexts: Contexts;
   readonly executor: Pick<Executor, 'subscriptionField' | 'execute' | 'failure' | 'unserialisable'>;
 }

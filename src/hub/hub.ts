@@ -70,7 +70,7 @@ export class Hub {
       maxKept,
       now,
       carries: (channel, payload) => this.#backlog.add(channel, payload),
-      historyOf: (topic) => this.#options.graph.topics.get(topic)?.history,
+      historyOf: (topic) => this.#options.graph.streams.get(topic)?.history,
     });
     const limiters = { limiter: options.limiter, late: this.#lasting.late };
     this.inspector = new HubInspector(this.#groups, this.#channels.byName, limiters);

@@ -16,6 +16,7 @@ export interface SubscriptionPlan {
   readonly key: string;
   /** The variables as the client sent them, but only those that the operation declares; deep-frozen. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The stream. */
   readonly topic: string;
   /** Whether clients may resume: if not, they get no cursors, though pods with another graph may keep the topic. */
   readonly hasHistory: boolean;
@@ -37,7 +38,7 @@ export interface SubscriptionPlan {
 }
 
 export interface PlanServices {
-  readonly graph: Pick<Graph, 'bindings' | 'topics'>;
+  readonly graph: Pick<Graph, 'bindings' | 'streams'>;
   readonly executor: Pick<Executor, 'subscriptionField'>;
   readonly channelPrefix: string;
   /** Most channels of one subscription. */
@@ -67,7 +68,7 @@ export function planSubscription(
       key,
       variables,
       topic,
-      hasHistory: graph.topics.get(topic)?.history !== undefined,
+      hasHistory: graph.streams.get(topic)?.history !== undefined,
       channels,
       field,
       filter,

@@ -1,14 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DecodeError } from '../events/decode-error.ts';
 import { PublishError, type Publication, type Publisher } from '../events/publisher.ts';
-import type { TracedSteps, EventTracer } from '../events/trace.ts';
+import type { TracedSteps } from '../events/trace.ts';
 import type { Metrics } from '../metrics.ts';
+import { Interest } from './interest.ts';
 import type { DeadLetter, DeadLetters } from './dead-letter.ts';
 import type { EventSpan, EventSpans } from './event-spans.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { KafkaRecord } from './record.ts';
+import type { Stream } from '../graph/graph.ts';
+import { sourceOf, type KafkaRecord } from './record.ts';
 import { tooLarge, tooWide } from './record-bytes.ts';
-import { RoutedEvent, type RouteResult } from './routed-event.ts';
+import { payloadIn, RoutedEvent, type RouteResult } from './routed-event.ts';
 import { Tombstone } from './tombstone.ts';
 
 interface Parts {
@@ -49,8 +51,13 @@ export class Chunk {
   /** Dead letters that Kafka has not acknowledged yet. */
   #deadLetters: DeadLetter[];
   readonly #spans: OpenSpans;
-  /** Publications that the bus has not acknowledged yet, in order. Undefined until it has been asked who is subscribed. */
-  #publications: readonly Publication[] | undefined;
+  /**
+   * Publications that the bus has not acknowledged yet, by stream, in order. Undefined until it has been asked who is
+   * subscribed.
+   */
+  #publications: Map<string, readonly Publication[]> | undefined;
+  /** Records that are published once they are acknowledged. */
+  readonly #published: KafkaRecord[] = [];
   #attempt: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -141,81 +148,91 @@ export class Chunk {
     this.#deadLetters = [];
   }
 
-  /** The channels of the chunk's events, each once. */
-  get channels(): readonly string[] {
-    const channels = new Set<string>();
-    for (const event of this.#events) {
-      if (event instanceof RoutedEvent) for (const channel of event.channels) channels.add(channel);
-    }
-    return [...channels];
+  /** Asks the bus who is subscribed. @throws the errors of `publisher.subscribed` */
+  async ask(publisher: Publisher): Promise<Interest> {
+    const interest = new Interest();
+    for (const event of this.#events) if (event instanceof RoutedEvent) interest.add(event);
+    await interest.ask(publisher);
+    return interest;
   }
 
   /** Whether the bus has acknowledged everything. */
   get isPublished(): boolean {
-    return this.#events.length === 0 || this.#publications?.length === 0;
+    return this.#events.length === 0 || this.#publications?.size === 0;
   }
 
   async #publish(publisher: Publisher): Promise<void> {
-    const topic = this.#events[0]?.record.topic;
-    if (topic === undefined) return;
-    this.#publications ??= await this.#prepare(topic, publisher);
-    if (this.#publications.length === 0) return;
-    try {
-      const acknowledged = this.#parts.metrics.publishDuration.startTimer();
-      await publisher.publish(topic, this.#publications);
-      acknowledged();
-    } catch (thrown) {
-      if (thrown instanceof PublishError) this.#publications = thrown.failed;
-      throw thrown;
+    if (this.#events.length === 0) return;
+    this.#publications ??= await this.#prepare(publisher);
+    if (this.#publications.size === 0) return;
+    const acknowledged = this.#parts.metrics.publishDuration.startTimer();
+    for (const [stream, publications] of this.#publications) {
+      try {
+        await publisher.publish(stream, publications);
+      } catch (thrown) {
+        if (thrown instanceof PublishError) this.#publications.set(stream, thrown.failed);
+        throw thrown;
+      }
+      this.#publications.delete(stream);
     }
-    const listener = this.#parts.trace?.listener;
-    if (listener !== undefined) tracePublished(topic, this.#publications, listener);
-    this.#publications = [];
+    acknowledged();
+    const { trace } = this.#parts;
+    for (const record of this.#published) trace?.listener?.({ step: 'published', record });
     if (this.#spans === undefined) return;
     for (const span of this.#spans.values()) span.end('published');
     this.#spans.clear();
   }
 
   /** @throws the errors of `publisher.subscribed`: then nothing has been encoded or counted */
-  async #prepare(topic: string, publisher: Publisher): Promise<Publication[]> {
-    const asked = new Set(this.channels);
-    const subscribed = asked.size === 0 ? new Set<string>() : await publisher.subscribed(topic, [...asked]);
-    // An event that was routed by its Kafka key may have further channels, which the bus was not asked about.
-    const isSubscribed = (channel: string): boolean => subscribed.has(channel) || !asked.has(channel);
-    const publications: Publication[] = [];
+  async #prepare(publisher: Publisher): Promise<Map<string, readonly Publication[]>> {
+    const interest = await this.ask(publisher);
+    const publications = new Map<string, Publication[]>();
+    const publicationsTo = ({ name }: Stream): Publication[] => {
+      let of = publications.get(name);
+      if (of === undefined) publications.set(name, (of = []));
+      return of;
+    };
     let unsubscribed = 0;
     const turn = new Turn();
     for (const event of this.#events) {
       if (turn.isOver(event.record)) await nextTurn();
       if (event instanceof Tombstone) {
-        publications.push(event.publication);
+        for (const stream of event.streams) publicationsTo(stream).push(event.publication(stream));
         continue;
       }
-      if (!event.channels.some(isSubscribed)) {
+      const { record, streams } = event;
+      if (!interest.isIn(event.channels, streams)) {
         if (!event.lacksKey) unsubscribed += 1;
-        this.#parts.trace?.listener?.({ step: 'unsubscribed', record: event.record });
-        end(this.#spans, event.record, 'unsubscribed');
+        this.#parts.trace?.listener?.({ step: 'unsubscribed', record });
+        end(this.#spans, record, 'unsubscribed');
         continue;
       }
-      const pending = event.encode(this.#spans?.get(event.record)?.publishing());
+      const pending = event.encode(this.#spans?.get(record)?.publishing());
       const result = pending instanceof Promise ? await pending : pending;
       if (result instanceof DecodeError) {
-        this.#noteDeadLetter({ record: event.record, error: result });
+        this.#noteDeadLetter({ record, error: result });
       } else if (result === undefined) {
-        end(this.#spans, event.record, 'passed_over');
+        end(this.#spans, record, 'passed_over');
       } else {
-        const { payload } = result;
-        const channels = result.channels.filter(isSubscribed);
-        const error = tooWide(result, channels.length, this.#parts.maxFanoutBytes);
+        const wanted = streams.map((_, index) => interest.of(result.channels, streams, index));
+        const count = wanted.reduce((sum, { length }) => sum + length, 0);
+        const error = tooWide(result, count, this.#parts.maxFanoutBytes);
         if (error !== undefined) {
-          this.#noteDeadLetter({ record: event.record, error });
+          this.#noteDeadLetter({ record, error });
           continue;
         }
-        const { topicId, partition, offset, epoch } = event.record;
-        const source = { topicId, partition, offset, epoch };
-        for (const channel of channels) publications.push({ channel, payload, source });
+        if (count > 0) this.#published.push(record);
+        for (const [index, channels] of wanted.entries()) {
+          const stream = streams[index];
+          if (stream === undefined || channels.length === 0) continue;
+          const payload = payloadIn(result.payload, stream, record);
+          const source = sourceOf(record, stream);
+          const ofStream = publicationsTo(stream);
+          for (const channel of channels) ofStream.push({ channel, payload, source });
+        }
       }
     }
+    const topic = this.last?.topic ?? '';
     if (unsubscribed > 0) this.#parts.metrics.unsubscribedEvents.inc({ topic }, unsubscribed);
     return publications;
   }
@@ -247,13 +264,4 @@ function end(spans: OpenSpans, record: KafkaRecord, outcome: 'unsubscribed' | 'p
 function fail(spans: OpenSpans, { record, error }: DeadLetter): void {
   spans?.get(record)?.fail(error);
   spans?.delete(record);
-}
-
-/** Traces that events are published. The publications of one event follow each other, with the same source. */
-function tracePublished(topic: string, publications: readonly Publication[], trace: EventTracer): void {
-  for (const [index, { source, deletes }] of publications.entries()) {
-    if (source === undefined || deletes !== undefined || source === publications[index - 1]?.source) continue;
-    const { partition, offset } = source;
-    trace({ step: 'published', record: { topic, partition, offset } });
-  }
 }

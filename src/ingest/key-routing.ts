@@ -38,13 +38,21 @@ export class KeyRouting {
    * @param key of the record, as text
    * @returns undefined if the record must be decoded to find them
    */
-  channels(key: string | null, { name, kafkaKey }: Topic): readonly string[] | undefined {
+  channels(key: string | null, topic: Topic): readonly string[] | undefined {
+    const { name, kafkaKey } = topic;
     if (kafkaKey === undefined || key === null || this.#mismatched.has(name)) return undefined;
     const seen = this.#seen.get(name) ?? 0;
     this.#seen.set(name, seen + 1);
     if (seen % VERIFY_EVERY === 0 || key.includes(REPLACEMENT)) return undefined;
+    return this.#channelsBy(key, kafkaKey, topic);
+  }
+
+  #channelsBy(key: string, kafkaKey: string, { streams }: Topic): string[] {
     const { prefix } = this.#options;
-    return [topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key)];
+    const channels: string[] = [];
+    for (const { name } of streams)
+      channels.push(topicChannel(prefix, name), keyChannel(prefix, name, kafkaKey, key));
+    return channels;
   }
 
   /** Called when the schema says something else of the topic's Kafka keys than before. */
@@ -61,12 +69,15 @@ export class KeyRouting {
     channels: readonly string[],
     key: string | null,
     { partition, offset }: KafkaRecord,
-    { name, kafkaKey }: Topic,
+    topic: Topic,
   ): void {
-    if (kafkaKey === undefined || key === null || channels.length === 1) return;
+    const { name, kafkaKey, streams } = topic;
+    if (kafkaKey === undefined || key === null || channels.length === streams.length) return;
     if (key.includes(REPLACEMENT)) return;
-    const { prefix, metrics, log } = this.#options;
-    if (channels.length === 2 && channels[1] === keyChannel(prefix, name, kafkaKey, key)) return;
+    const { metrics, log } = this.#options;
+    const expected = this.#channelsBy(key, kafkaKey, topic);
+    if (channels.length === expected.length && channels.every((one, index) => one === expected[index]))
+      return;
     metrics.kafkaKeyMismatches.inc({ topic: name });
     if (this.#mismatched.has(name)) return;
     this.#mismatched.add(name);

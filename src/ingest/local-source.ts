@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { SluiceError } from '../errors.ts';
 import { systemClock } from '../support/clock.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Topic } from '../graph/graph.ts';
+import { MAX_MATCHED } from '../graph/topics.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { DeadLetters } from './dead-letter.ts';
@@ -12,7 +14,7 @@ import { EventSpans } from './event-spans.ts';
 import type { KafkaRecord } from './record.ts';
 import { tooWide } from './record-bytes.ts';
 import { Tombstone } from './tombstone.ts';
-import { RoutedEvent, type EncodeResult } from './routed-event.ts';
+import { channelsIn, payloadIn, RoutedEvent, type EncodeResult } from './routed-event.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
 export interface LocalSourceOptions {
@@ -49,12 +51,15 @@ export class LocalSource {
   /** Offsets begin anew with each process, as if topics had been made anew. */
   readonly #topicId = randomUUID();
   readonly #offsets = new Map<string, number>();
+  /** Names and patterns of the graph's topics. */
+  #names: ReadonlySet<string>;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: LocalSourceOptions) {
     this.#options = options;
     const { topics, prefix, metrics, log, now = systemClock.now, trace, tracing } = options;
     this.#now = now;
+    this.#names = new Set(topics.keys());
     this.#pipeline = new Pipeline({
       topics: asJson(topics),
       prefix,
@@ -70,6 +75,7 @@ export class LocalSource {
 
   /** Events are routed by these topics from now on. */
   use(topics: ReadonlyMap<string, Topic>): void {
+    this.#names = new Set(topics.keys());
     this.#pipeline.use(asJson(topics));
   }
 
@@ -80,7 +86,7 @@ export class LocalSource {
    * @param value as a Kafka record would hold it, but JSON whatever the topic's format is
    * @param key as a Kafka record's key
    * @param stated the record's headers and timestamp; by default it has no headers, and the time is now
-   * @throws DecodeError
+   * @throws DecodeError, or another SluiceError UNDECODABLE
    * @throws PublishError
    */
   accept(topic: string, value: Buffer, key?: string, stated: StatedInRecord = {}): Promise<void> {
@@ -97,6 +103,7 @@ export class LocalSource {
     { headers, timestamp = this.#now() }: StatedInRecord,
   ): Promise<void> {
     const { metrics, publisher, trace } = this.#options;
+    this.#demandRoom(topic);
     const record: KafkaRecord = {
       topic,
       topicId: this.#topicId,
@@ -114,11 +121,13 @@ export class LocalSource {
     const routed = await this.#pipeline.route(record);
     const encoded = routed instanceof RoutedEvent ? await routed.encode(span?.publishing()) : routed;
     if (encoded instanceof Tombstone) {
-      await publisher.publish(topic, [encoded.publication]);
+      for (const stream of encoded.streams)
+        await publisher.publish(stream.name, [encoded.publication(stream)]);
       span?.end('passed_over');
       return;
     }
     const result = this.#narrow(encoded);
+    const streams = routed instanceof RoutedEvent ? routed.streams : [];
     if (result instanceof DecodeError) {
       this.#deadLetters.note({ record, error: result }, span?.loggedIds);
       span?.fail(result);
@@ -128,20 +137,32 @@ export class LocalSource {
       span?.end('passed_over');
       return;
     }
-    const { channels, payload } = result;
-    const subscribed = await publisher.subscribed(topic, channels);
-    if (subscribed.size === 0) {
+    let published = 0;
+    for (const [index, stream] of streams.entries()) {
+      const channels = channelsIn(result.channels, streams, index);
+      const subscribed = await publisher.subscribed(stream.name, channels);
+      const payload = payloadIn(result.payload, stream, record);
+      const publications = [...subscribed].map((channel) => ({ channel, payload }));
+      published += publications.length;
+      if (publications.length > 0) await publisher.publish(stream.name, publications);
+    }
+    if (published === 0) {
       if (routed instanceof RoutedEvent && !routed.lacksKey) metrics.unsubscribedEvents.inc({ topic });
       trace?.listener?.({ step: 'unsubscribed', record });
       span?.end('unsubscribed');
       return;
     }
-    await publisher.publish(
-      topic,
-      [...subscribed].map((channel) => ({ channel, payload })),
-    );
     trace?.listener?.({ step: 'published', record });
     span?.end('published');
+  }
+
+  /** Senders could make up any number of topics that match patterns. @throws SluiceError UNDECODABLE */
+  #demandRoom(topic: string): void {
+    if (this.#offsets.has(topic) || this.#names.has(topic) || this.#offsets.size < MAX_MATCHED) return;
+    throw new SluiceError(
+      'UNDECODABLE',
+      `expected at most ${MAX_MATCHED} topics, got another one that matches a pattern: ${topic}`,
+    );
   }
 
   #narrow(result: EncodeResult): EncodeResult {

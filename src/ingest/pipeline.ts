@@ -6,6 +6,7 @@ import { checkKeys } from '../events/safe-keys.ts';
 import { SnakeCase } from '../events/snake-case.ts';
 import type { TracedSteps, PassedOverReason } from '../events/trace.ts';
 import type { Topic } from '../graph/graph.ts';
+import { MAX_MATCHED, topicNamed } from '../graph/topics.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { TraceFields } from '../tracing/traceparent.ts';
@@ -72,7 +73,9 @@ interface Origin extends Routed {
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
-  #topics: ReadonlyMap<string, RoutedTopic>;
+  #topics: ReadonlyMap<string, Topic>;
+  /** By their names in Kafka: topics that have had records. */
+  readonly #routed = new Map<string, RoutedTopic>();
   readonly #maxAgeMs: number;
   readonly #snakeCase = new SnakeCase();
   readonly #known = new Map<string, KnownEvents>();
@@ -82,7 +85,7 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options;
-    this.#topics = this.#routed(options.topics);
+    this.#topics = options.topics;
     this.#maxAgeMs = options.maxAgeSeconds * 1_000;
     this.#keyRouting = new KeyRouting(options);
     this.#missingKeys = new MissingKeys(options);
@@ -92,25 +95,29 @@ export class Pipeline {
 
   /** From now on, records are routed by these topics. Records that are routed already are encoded by the former ones. */
   use(topics: ReadonlyMap<string, Topic>): void {
-    for (const [name, topic] of topics) {
-      const before = this.#topics.get(name);
-      if (before === undefined || !hasSameKeys(before, topic)) this.#keyRouting.forget(name);
+    for (const [name, before] of this.#routed) {
+      const topic = topicNamed(topics, name);
+      if (topic === undefined || !hasSameKeys(before, topic)) this.#keyRouting.forget(name);
     }
-    this.#topics = this.#routed(topics);
+    this.#topics = topics;
+    this.#routed.clear();
     this.#know(topics);
   }
 
-  #routed(topics: ReadonlyMap<string, Topic>): ReadonlyMap<string, RoutedTopic> {
-    return new Map(
-      [...topics].map(([name, topic]) => [
-        name,
-        {
-          ...topic,
-          reader: new TopicReader(topic, this.#options.schemas, this.#snakeCase, this.#knownOf(topic)),
-          keyValues: keyValuesOf(topic, this.#snakeCase),
-        },
-      ]),
-    );
+  #topicOf(name: string): RoutedTopic | undefined {
+    const known = this.#routed.get(name);
+    if (known !== undefined) return known;
+    const topic = topicNamed(this.#topics, name);
+    if (topic === undefined) return undefined;
+    const routed = {
+      ...topic,
+      reader: new TopicReader(topic, this.#options.schemas, this.#snakeCase, this.#knownOf(topic)),
+      keyValues: keyValuesOf(topic, this.#snakeCase),
+    };
+    // Topics that match patterns come and go.
+    if (this.#routed.size === this.#topics.size + MAX_MATCHED) this.#routed.clear();
+    this.#routed.set(name, routed);
+    return routed;
   }
 
   /** What is known of a topic's events outlives its graph. */
@@ -123,8 +130,9 @@ export class Pipeline {
 
   /** Counters begin at 0: otherwise Prometheus would not see the first increase of each. */
   #know(topics: ReadonlyMap<string, Topic>): void {
-    for (const topic of topics.keys()) this.#options.metrics.tombstones.inc({ topic }, 0);
-    this.#missingKeys.know(topics);
+    const named = new Map([...topics].filter(([, { pattern }]) => pattern === undefined));
+    for (const topic of named.keys()) this.#options.metrics.tombstones.inc({ topic }, 0);
+    this.#missingKeys.know(named);
   }
 
   /**
@@ -133,7 +141,7 @@ export class Pipeline {
    * @returns undefined if they are here; the promise rejects with SchemaUnavailable
    */
   schemas(records: readonly KafkaRecord[]): Promise<unknown> | undefined {
-    const reader = this.#topics.get(records[0]?.topic ?? '')?.reader;
+    const reader = this.#topicOf(records[0]?.topic ?? '')?.reader;
     if (reader?.asksForSchemas !== true) return undefined;
     const asked = records.flatMap((record) => reader.schemas(record) ?? []);
     return asked.length === 0 ? undefined : Promise.all(asked);
@@ -144,7 +152,7 @@ export class Pipeline {
    * with SchemaUnavailable, and nothing is known of the record.
    */
   route(record: KafkaRecord): RouteResult | Promise<RouteResult> {
-    const topic = this.#topics.get(record.topic);
+    const topic = this.#topicOf(record.topic);
     if (topic === undefined) return this.#passOver(record, 'no_field');
     try {
       const key = topic.reader.key(record);
@@ -172,7 +180,7 @@ export class Pipeline {
     if (channels === undefined) return this.#decode(record, routed);
     const { keys } = topic;
     this.#options.trace?.listener?.({ step: 'routed', record, keys, event: undefined, channels });
-    return new RoutedEvent(record, channels, (span) => encoded(this.#decode(record, routed), span));
+    return new RoutedEvent(record, topic, channels, (span) => encoded(this.#decode(record, routed), span));
   }
 
   /** Notes that the key's object is deleted, however old the record is: what it deletes may be kept. */
@@ -184,7 +192,7 @@ export class Pipeline {
   ): Tombstone | undefined {
     this.#options.metrics.tombstones.inc({ topic: topic.name });
     this.#passOver(record, reason);
-    return topic.history && Tombstone.of(record, key);
+    return Tombstone.of(record, topic, key);
   }
 
   #passOver(record: KafkaRecord, reason: PassedOverReason): undefined {
@@ -221,7 +229,7 @@ export class Pipeline {
     const { consumedAt } = routed;
     const encode: Encode = (span) =>
       this.#encode(reading, channels, { record, topic, key, consumedAt, span });
-    return new RoutedEvent(record, channels, encode, this.#missingKeys.note(values, topic, record));
+    return new RoutedEvent(record, topic, channels, encode, this.#missingKeys.note(values, topic, record));
   }
 
   #encode(event: Event, channels: readonly string[], origin: Origin): EncodeResult {

@@ -1,3 +1,6 @@
+import { partitionIn } from '../events/in-stream.ts';
+import type { EventSource } from '../events/publisher.ts';
+import type { Stream } from '../graph/graph.ts';
 import type { Headers, KafkaMessage } from '../events/event.ts';
 
 type HeaderValue = Buffer | string;
@@ -28,6 +31,17 @@ export interface EventRecord extends KafkaRecord {
 
 export function hasValue(record: KafkaRecord): record is EventRecord {
   return record.value !== null;
+}
+
+export function sourceOf(record: KafkaRecord, stream: Stream): EventSource {
+  const { topicId, offset, epoch } = record;
+  const { t, m } = placeIn(stream, record);
+  return { topicId, partition: partitionIn({ t, m, p: record.partition }), offset, epoch };
+}
+
+/** See Message. */
+export function placeIn({ name }: Stream, { topic }: KafkaRecord): { readonly t: string; readonly m?: 1 } {
+  return name === topic ? { t: topic } : { t: topic, m: 1 };
 }
 
 /** The record as a graph's own decode sees it. */

@@ -7,41 +7,52 @@ import { DecodeError } from '../events/decode-error.ts';
 export const MAX_EVENT_CHANNELS = 1_000;
 
 /**
- * Returns the channels of an event: that of the whole topic, and for each key that of its value, or of each distinct
- * element if it is a list. A value that is missing, null or an object has no channel.
+ * Returns the channels of an event, stream by stream: that of the whole stream, and for each key that of its value, or of
+ * each distinct element if it is a list. A value that is missing, null or an object has no channel.
  *
  * @param values of the topic's keys in the event
  * @throws DecodeError `too_many_keys`
  */
-export function route(values: Event, topic: Topic, prefix: string): string[] {
-  const channels = [topicChannel(prefix, topic.name)];
-  for (const key of topic.keys) {
+export function route(values: Event, { streams, keys }: Topic, prefix: string): string[] {
+  const channels: string[] = [];
+  for (const { name } of streams) routeTo(channels, name, values, keys, prefix);
+  return channels;
+}
+
+function routeTo(
+  channels: string[],
+  stream: string,
+  values: Event,
+  keys: readonly string[],
+  prefix: string,
+): void {
+  channels.push(topicChannel(prefix, stream));
+  for (const key of keys) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
     if (!Array.isArray(value)) {
-      const channel = channelOf(value, key, topic, prefix);
+      const channel = channelOf(value, key, stream, prefix);
       if (channel !== undefined) channels.push(channel);
       continue;
     }
     const distinct = new Set<string>();
     for (const element of value) {
-      const channel = channelOf(element, key, topic, prefix);
+      const channel = channelOf(element, key, stream, prefix);
       if (channel !== undefined) distinct.add(channel);
       if (channels.length + distinct.size > MAX_EVENT_CHANNELS) throw tooMany(key);
     }
     channels.push(...distinct);
   }
-  return channels;
 }
 
 function channelOf(
   value: JsonValue | undefined,
   key: string,
-  topic: Topic,
+  stream: string,
   prefix: string,
 ): string | undefined {
   if (value === undefined || value === null || typeof value === 'object') return undefined;
   try {
-    return keyChannel(prefix, topic.name, key, value);
+    return keyChannel(prefix, stream, key, value);
   } catch {
     // Half of a surrogate pair can't be encoded, so no subscriber can ask for it either.
     return undefined;

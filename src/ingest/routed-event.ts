@@ -1,6 +1,8 @@
 import type { DecodeError } from '../events/decode-error.ts';
 import type { TraceFields } from '../tracing/traceparent.ts';
-import type { KafkaRecord } from './record.ts';
+import type { Stream, Topic } from '../graph/graph.ts';
+import { amongSeveral } from '../events/message.ts';
+import { placeIn, type KafkaRecord } from './record.ts';
 import type { Tombstone } from './tombstone.ts';
 
 /** An event as it is published: the same payload on each of its channels. */
@@ -11,6 +13,22 @@ export interface EncodedEvent {
 
 /** Undefined: the graph's own `decode` has passed the record over. */
 export type EncodeResult = EncodedEvent | DecodeError | undefined;
+
+/** Which of an event's channels are of one of its topic's streams: each stream has as many. */
+export function channelsIn(
+  channels: readonly string[],
+  { length }: readonly Stream[],
+  index: number,
+): readonly string[] {
+  if (length === 1) return channels;
+  const each = channels.length / length;
+  return channels.slice(index * each, (index + 1) * each);
+}
+
+/** The event as it is published to one of its topic's streams. */
+export function payloadIn(payload: string, stream: Stream, record: KafkaRecord): string {
+  return placeIn(stream, record).m === undefined ? payload : amongSeveral(payload);
+}
 
 /** @param span that publishes the event, for the message; undefined: its trace is not sampled */
 export type Encode = (span?: TraceFields) => EncodeResult | Promise<EncodeResult>;
@@ -29,7 +47,9 @@ export type RouteResult = RoutedEvent | Tombstone | DecodeError | undefined;
  */
 export class RoutedEvent {
   readonly record: KafkaRecord;
-  /** By the record's Kafka key, or by the event itself: only then are they complete for certain. */
+  /** The streams of its topic. */
+  readonly streams: readonly Stream[];
+  /** Stream by stream: see `route`. By the record's Kafka key, or by the event itself: only then are they complete for certain. */
   readonly channels: readonly string[];
   /** Does the rest of the work; to be called once. A promise only if the topic's decoding gives one. */
   readonly encode: Encode;
@@ -38,8 +58,15 @@ export class RoutedEvent {
   readonly lacksKey: boolean;
 
   /** @param encode never throws, rejects with SchemaUnavailable only */
-  constructor(record: KafkaRecord, channels: readonly string[], encode: Encode, lacksKey = false) {
+  constructor(
+    record: KafkaRecord,
+    { streams }: Pick<Topic, 'streams'>,
+    channels: readonly string[],
+    encode: Encode,
+    lacksKey = false,
+  ) {
     this.record = record;
+    this.streams = streams;
     this.channels = channels;
     this.encode = encode;
     this.lacksKey = lacksKey;

@@ -11,8 +11,10 @@ import { retryAfter } from './retry-after.ts';
 import { pathOf, queryOf, type Route } from './router.ts';
 
 export interface EventsOptions {
-  /** Topics of the graph, by name. Read for each request: the graph may be replaced. */
-  readonly topics: ReadonlyMap<string, unknown>;
+  /** Names and patterns of the graph's topics. Read for each request: the graph may be replaced. */
+  readonly topics: () => readonly string[];
+  /** Whether a field of the graph shows the topic. */
+  readonly shows: (topic: string) => boolean;
   /**
    * Processes an event like a message consumed from Kafka.
    *
@@ -54,11 +56,11 @@ export function eventsRoute(options: EventsOptions, originCheck: OriginCheck, ma
         originCheck.demand(request.headers);
         demandType(request);
         const topic = decode(rest);
-        const { topics } = options;
-        if (topic === undefined || !topics.has(topic)) {
+        const { topics, shows } = options;
+        if (topic === undefined || !shows(topic)) {
           throw new HttpError(
             404,
-            `expected a topic of the graph (${[...topics.keys()].join(', ')}), got ${JSON.stringify(topic ?? rest)}`,
+            `expected a topic of the graph (${topics().join(', ')}), got ${JSON.stringify(topic ?? rest)}`,
           );
         }
         const busy = refusal?.();

@@ -11,6 +11,8 @@ import { Queries } from '../context/queries.ts';
 import { PendingQuery } from '../context/pending-query.ts';
 import type { Operation } from '../executor/operation.ts';
 import type { OperationAdmission } from '../executor/operation-admission.ts';
+import type { Topic } from '../graph/graph.ts';
+import { topicNamed } from '../graph/topics.ts';
 import { loadGraph, type LoadedGraph } from '../graph/loader/load-graph.ts';
 import { Hub } from '../hub/hub.ts';
 import { LocalSource } from '../ingest/local-source.ts';
@@ -150,7 +152,7 @@ interface Prepared {
 interface Parts {
   readonly parse: JsonParse;
   readonly viewer: Json;
-  readonly topics: ReadonlyMap<string, unknown>;
+  readonly topics: ReadonlyMap<string, Topic>;
   readonly admission: OperationAdmission;
   readonly hub: Hub;
   readonly source: LocalSource;
@@ -226,7 +228,7 @@ export class TestGateway {
   async publish(topic: string, event: unknown, options: PublishOptions = {}): Promise<void> {
     demandKnown('options of publish', PUBLISH_OPTIONS, options);
     const { topics, source } = this.#parts;
-    if (!topics.has(topic)) {
+    if (topicNamed(topics, topic) === undefined) {
       throw new TypeError(`expected one of the topics ${[...topics.keys()].join(', ')}, got ${topic}`);
     }
     await this.#untilIdle();

@@ -96,6 +96,8 @@ export function groupChecks(it: CheckFunction): void {
   it('topics that are missing are named', async ({ driver, broker, topic }) => {
     await broker.createTopic(topic, 1);
     assert.deepEqual(await driver.missingTopics([topic, `${topic}-2`]), [`${topic}-2`]);
+    const all = await driver.topics();
+    assert.deepEqual([all.includes(topic), all.includes(`${topic}-2`)], [true, false]);
   });
 
   it('a group is forgotten, with its positions, once it has no members', async (under) => {

@@ -19,6 +19,23 @@ export function startChecks(it: CheckFunction): void {
     assert.deepEqual(await broker.committed(groupId, topic), [6, 6, 6, 6]);
   });
 
+  it('a topic that is new is consumed from its beginning, and from its position once there is one', async (under) => {
+    const { broker, topic, groupId, driver, t } = under;
+    await broker.createTopic(topic, 2);
+    for (const partition of [0, 1]) await broker.produce(topic, partition, range(0, 5));
+    const options = { groupId, topics: [topic], made: new Set([topic]) };
+    const member = new TestMember(driver, options);
+    await member.start(t);
+    await member.until(() => member.committed === 10);
+    assert.deepEqual((await driver.describeGroup(groupId, [topic])).topics, [topic]);
+    await member.member.stop();
+    await broker.produce(topic, 0, ['new']);
+    const next = new TestMember(driver, options);
+    await next.start(t);
+    await next.until(() => next.committed > 0);
+    assert.deepEqual(next.values(), ['new']);
+  });
+
   it('partitions that are added are consumed from their beginning', async (under) => {
     const { broker, topic } = under;
     await broker.createTopic(topic, 1);

@@ -21,6 +21,7 @@ import { kafkaBrokers, testNeeding } from '../helpers/services.ts';
 import { PLAIN_KAFKA, SOURCE_SETTINGS, roomForRecords } from '../helpers/source-settings.ts';
 import { createTopics } from '../helpers/topic.ts';
 import { TIMING } from '../contract/kafka-member.ts';
+import { topic as topicNamed, topics as topicsOf } from '../unit/ingest/parts.ts';
 
 const test = testNeeding('kafka');
 
@@ -97,12 +98,11 @@ async function startIngest(
 ) {
   const seen = new Seen();
   const metrics = new Metrics();
-  const topic = { name, keyStyle: 'SNAKE', keys: [], kafkaKey: undefined, decode: undefined } as const;
   const log = createLog('silent');
   const connection = kafkaConnection({ ...PLAIN_KAFKA, KAFKA_BROKERS: kafkaBrokers().split(',') }, log);
   const ingest = new KafkaSource({
     settings: { ...SOURCE_SETTINGS, KAFKA_GROUP_ID: groupId, ...settings },
-    topics: new Map([[name, topic]]),
+    topics: topicsOf(topicNamed(name)),
     publisher: seen,
     metrics,
     log,
@@ -204,6 +204,7 @@ test('a consumer that crashes without restarting is replaced, and the pod is not
   };
   const driver = (real: KafkaDriver): KafkaDriver => ({
     missingTopics: (wanted) => real.missingTopics(wanted),
+    topics: () => real.topics(),
     forgetGroup: (groupId) => real.forgetGroup(groupId),
     describeGroup: (groupId, topics) => real.describeGroup(groupId, topics),
     deadLetterSink: (topic) => real.deadLetterSink(topic),

@@ -87,7 +87,7 @@ export class Pod {
     const limiter = new FairLimiter(100);
     const hub = new Hub({
       graph: {
-        topics: new Map(),
+        streams: new Map(),
         bindings: new Map([
           [
             'see',

@@ -15,6 +15,7 @@ interface Answered {
 export class Answers {
   readonly #topics: ReadonlyMap<string, Answered>;
   readonly #pods = new Set<string>();
+  readonly #named = new Set<string>();
   /** How many pods have been asked. */
   #expected = Infinity;
   readonly #complete = new AbortController();
@@ -34,6 +35,11 @@ export class Answers {
     return this.#complete.signal;
   }
 
+  /** All topics that pods publish, also others than those that are wanted. */
+  get topics(): readonly string[] {
+    return [...this.#named];
+  }
+
   expect(pods: number): void {
     this.#expected = Math.max(1, pods);
     this.#look();
@@ -42,6 +48,7 @@ export class Answers {
   add(pod: string, topics: readonly ConsumedTopic[]): void {
     this.#pods.add(pod);
     for (const { topic, count, partitions } of topics) {
+      this.#named.add(topic);
       const answered = this.#topics.get(topic);
       if (answered === undefined) continue;
       answered.count = Math.max(answered.count, count);

@@ -40,8 +40,8 @@ interface Heard {
 
 /** The state of a topic when the connection was lost. */
 interface BeforeLoss {
-  /** How far this pod had heard the topic. */
-  readonly heard: HeardTopic;
+  /** How far this pod had heard each topic of the stream. */
+  readonly heard: ReadonlyMap<string, HeardTopic>;
   /** Channels whose listeners may miss something. */
   readonly channels: Set<string>;
 }
@@ -208,8 +208,15 @@ export class MissedMessages {
     this.#positions = new HeardPositions(this.#confirmed);
     this.#atBeat = this.#confirmed;
     for (const topic of this.#listeners.keys()) if (this.#hold(topic, false)) this.#options.lost(topic);
-    // Messages of other topics are passed on at once: earlier ones, if read afterwards, would be dropped as copies.
-    this.#confirmed.keep((topic) => this.#held.has(topic));
+    // Messages of other streams are passed on at once: earlier ones, if read afterwards, would be dropped as copies.
+    const passedOn = [...this.#listeners.keys()].filter((stream) => !this.#held.has(stream));
+    const kept = new Set([...this.#held.keys()].flatMap((stream) => this.#topicsOf(stream)));
+    for (const topic of passedOn.flatMap((stream) => this.#topicsOf(stream))) kept.delete(topic);
+    this.#confirmed.keep((topic) => kept.has(topic));
+  }
+
+  #topicsOf(stream: string): readonly string[] {
+    return this.#options.consumption()?.topicsOf(stream) ?? [];
   }
 
   #beforeThis(topic: string): BeforeLoss | undefined {
@@ -217,8 +224,13 @@ export class MissedMessages {
     if (held !== undefined) return held;
     const now = this.#options.clock.now();
     // Positions that are not confirmed yet may say that a partition has moved, or that one was added.
-    const heard = this.#positions.whole(topic, now) && this.#confirmed.whole(topic, now);
-    return heard && { heard, channels: new Set(this.#listeners.get(topic)?.keys()) };
+    const heard = new Map<string, HeardTopic>();
+    for (const name of this.#topicsOf(topic)) {
+      const whole = this.#positions.whole(name, now) && this.#confirmed.whole(name, now);
+      if (whole === undefined) return undefined;
+      heard.set(name, whole);
+    }
+    return heard.size === 0 ? undefined : { heard, channels: new Set(this.#listeners.get(topic)?.keys()) };
   }
 
   /** Whether a channel was joined since the connection was lost: it must get nothing that was published before. */
@@ -304,7 +316,8 @@ export class MissedMessages {
   /** @returns the answers that have come in time */
   async #ask(holding: readonly (readonly [string, Held])[], signal: AbortSignal): Promise<Answers> {
     const { commands, names, pod, clock } = this.#options;
-    const answers = new Answers(holding.map(([topic, { heard }]) => [topic, heard.count]));
+    const held = holding.flatMap(([, { heard }]) => [...heard]);
+    const answers = new Answers(held.map(([topic, { count }]) => [topic, count]));
     const number = String((this.#asked += 1));
     this.#questions.set(number, answers);
     let askedAt: number | undefined;
@@ -339,9 +352,12 @@ export class MissedMessages {
     signal: AbortSignal,
   ): Promise<void> {
     const { consumption, room, metrics, log } = this.#options;
-    const ranges = answers.missing(topic, heard);
+    const missing = [...heard].map(([name, since]) => ({ name, ranges: answers.missing(name, since) }));
     const source = consumption();
-    if (ranges.length === 0 || channels.size === 0 || source === undefined) return;
+    const unheard = answers.topics.find((name) => !heard.has(name) && source?.isOf(topic, name) === true);
+    if (unheard !== undefined) throw new Error(`the topic ${unheard} is new`);
+    const read = missing.filter(({ ranges }) => ranges.length > 0);
+    if (read.length === 0 || channels.size === 0 || source === undefined) return;
     let [count, bytes] = [0, 0];
     const passOn = (channel: string, payload: string): void => {
       if (signal.aborted) return;
@@ -352,8 +368,10 @@ export class MissedMessages {
     };
     const wants = (channel: string): boolean => channels.has(channel);
     const reader = { wants, passOn, ready: () => this.#ready(signal) };
-    await unlessAborted(source.read(topic, ranges, reader, signal), signal);
-    if (signal.aborted) throw new Error(`it took longer than ${LONGEST_MS} ms`);
+    for (const { name, ranges } of read) {
+      await unlessAborted(source.read(name, ranges, reader, signal), signal);
+      if (signal.aborted) throw new Error(`it took longer than ${LONGEST_MS} ms`);
+    }
     metrics.missedRead.inc({ topic });
     log.info(
       { topic, messages: count },
@@ -380,7 +398,8 @@ export class MissedMessages {
     log.info({ topic, reason }, 'what was missed while the connection was lost can not be read');
     missed(topic, this.#held.get(topic)?.isCertain === true);
     // After messages that are passed on now, earlier ones would be taken for copies.
-    this.#confirmed.keep((kept) => kept !== topic);
+    const passedOn = new Set(this.#topicsOf(topic));
+    this.#confirmed.keep((kept) => !passedOn.has(kept));
     this.#beforeLoss.delete(topic);
     this.#release(topic);
   }

@@ -3,6 +3,7 @@ import type { Config } from '../../config/settings.ts';
 import { usesRedis } from '../../config/uses-redis.ts';
 import { shownList } from '../../explain/shown-list.ts';
 import type { LoadedGraph } from '../../graph/loader/load-graph.ts';
+import { topicNamed } from '../../graph/topics.ts';
 import { sampleEvents, type SampleEvent } from './sample-event.ts';
 
 /** The most topics for which a command is printed. */
@@ -21,10 +22,10 @@ export function newTopics(
   config: Config,
   graph: LoadedGraph,
   url: string,
-  before: ReadonlyMap<string, unknown>,
+  before: LoadedGraph['topics'],
 ): string {
   if (config.KAFKA_BROKERS.length > 0 || usesRedis(config)) return '';
-  const samples = sampleEvents(graph).filter(({ topic }) => !before.has(topic));
+  const samples = sampleEvents(graph).filter(({ topic }) => topicNamed(before, topic) === undefined);
   return samples.length === 0 ? '' : indented(['Topics that are new:', '', ...commands(samples, url)]);
 }
 

@@ -12,6 +12,7 @@ import { hasResolver, type GraphDefinition } from '../../graph/api/define-graph.
 import { directivesOf } from '../../graph/entities/entities.ts';
 import { leavesOf, putAt, readFieldSet } from '../../graph/entities/field-set.ts';
 import { eventTypeOf, fieldsOf, isList } from '../../graph/event-type.ts';
+import { bindingsOf } from '../../graph/topics.ts';
 import type { Binding, Graph, Topic } from '../../graph/graph.ts';
 
 type SampledGraph = Pick<Graph, 'schema' | 'bindings' | 'topics'> & { readonly definition: GraphDefinition };
@@ -35,22 +36,27 @@ const MAX_FIELDS = 4;
 
 /**
  * Makes up an event for each topic, as a subscription of the graph would show it. The event is for the topic's first
- * subscription field that has a key, or else for its first field.
+ * subscription field that has a key, or else for its first field. Patterns have a topic each, if one is easily made up.
  */
 export function sampleEvents({ schema, bindings, topics, definition }: SampledGraph): SampleEvent[] {
-  const chosen = new Map<string, Binding>();
-  for (const binding of bindings.values()) {
-    const known = chosen.get(binding.topic);
-    if (known === undefined || (known.key === undefined && binding.key !== undefined))
-      chosen.set(binding.topic, binding);
-  }
-  return [...chosen].map(([topic, binding]) => {
-    const sampled = topics.get(topic);
-    if (sampled?.decode !== undefined) return { topic, event: undefined };
+  return [...topics.values()].flatMap((sampled): SampleEvent[] => {
+    const topic = sampled.pattern === undefined ? sampled.name : matching(sampled.pattern);
+    if (topic === undefined) return [];
+    const fields = bindingsOf({ topics, bindings }, topic);
+    const binding = fields.find(({ key }) => key !== undefined) ?? fields[0];
+    if (binding === undefined) return [];
+    if (sampled.decode !== undefined) return [{ topic, event: undefined }];
     const event = eventOf(binding, schema, definition);
-    for (const name of sampled?.from?.keys() ?? []) delete event[name];
-    return { topic, event: enveloped(event, sampled?.envelope) };
+    for (const name of sampled.from?.keys() ?? []) delete event[name];
+    return [{ topic, event: enveloped(event, sampled.envelope) }];
   });
+}
+
+/** Begins as the pattern does. @returns undefined if that does not match it */
+function matching(pattern: RegExp): string | undefined {
+  const [beginning = ''] = /^\^?(?:[\w-]|\\\.|\[\.\])*/.exec(pattern.source) ?? [];
+  const name = `${beginning.replace('^', '').replaceAll(/[\\[\]]/g, '')}1`;
+  return pattern.test(name) ? name : undefined;
 }
 
 /** The event as messages of the topic hold it. */

@@ -13,7 +13,7 @@ export interface WayLine {
   readonly text: string;
 }
 
-type FieldBinding = Pick<Binding, 'field' | 'topic' | 'key' | 'argument' | 'keyRequired'>;
+type FieldBinding = Pick<Binding, 'field' | 'key' | 'argument' | 'keyRequired'>;
 
 const PASSED_OVER: Readonly<Record<PassedOverReason, string>> = {
   no_field: 'no field has this topic',
@@ -38,7 +38,11 @@ export interface Surroundings {
   readonly isShared: boolean;
 }
 
-/** An event's way for people: the event, and a line for each subscription field and group. */
+/**
+ * An event's way for people: the event, and a line for each subscription field and group.
+ *
+ * @param bindings of the fields that show its topic
+ */
 export function wayLines(way: Way, bindings: Iterable<FieldBinding>, where: Surroundings): WayLine[] {
   const { routed, passedOver, undecodable, duplicateOn } = way;
   const lines: WayLine[] = [{ tone: 'event', text: headline(way, where) }];
@@ -58,7 +62,7 @@ export function wayLines(way: Way, bindings: Iterable<FieldBinding>, where: Surr
   if (routed === undefined) return lines;
   const reached = new Set(groups.map(({ group }) => group.field));
   for (const binding of bindings) {
-    if (binding.topic !== way.place.topic || reached.has(binding.field)) continue;
+    if (reached.has(binding.field)) continue;
     add('unsent', unreachedText(binding, routed, where));
   }
   return lines;

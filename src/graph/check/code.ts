@@ -61,7 +61,7 @@ const DECODE_HINT = 'Write ({ value, key, headers, topic, partition, offset, tim
 function checkDecode(code: GraphCode, fields: readonly EventField[], findings: Findings): void {
   const { decode } = code.definition as Readonly<Record<keyof GraphDefinition, unknown>>;
   if (decode === undefined) return;
-  const topics = [...new Set(fields.map(({ topic }) => topic))];
+  const named = [...new Set(fields.flatMap(({ topics }) => topics))];
   if (!isRecord(decode)) {
     const message = `decode: expected an object, got ${describe(decode)}`;
     findings.error(code.locate('decode'), message, 'Write decode: { topic: ({ value }) => … }.');
@@ -69,9 +69,9 @@ function checkDecode(code: GraphCode, fields: readonly EventField[], findings: F
   }
   for (const [topic, value] of Object.entries(decode)) {
     const at = code.locate('decode', topic);
-    if (!topics.includes(topic)) {
+    if (!named.includes(topic)) {
       const message = `decode: no @event names the topic "${topic}"`;
-      findings.error(at, message, `Topics: ${listed(topics)}.`);
+      findings.error(at, message, `Topics: ${listed(named)}.`);
     } else if (typeof value !== 'function') {
       const message = `decode["${topic}"]: expected a function, got ${describe(value)}`;
       findings.error(at, message, DECODE_HINT);

@@ -17,6 +17,7 @@ import type { GraphDefinition } from '../api/define-graph.ts';
 import { placeOf, type Findings } from '../diagnostic.ts';
 import type { EventField } from '../directives/event-field.ts';
 import { directivesOf } from '../entities/entities.ts';
+import { isTopicName, overlap } from '../topics.ts';
 import { eventTypeOf, isList, isSnakeCase, plainFields, fieldNames, followPath } from '../event-type.ts';
 
 /** Compares `@event`, `@filter` and `@delivery` of all fields with the schema's types and with each other. */
@@ -59,14 +60,10 @@ function checkEventType({ field, place }: EventField, findings: Findings): void 
 
 /** Messages of a topic are decoded once, for all fields that are bound to it: these arguments must be equal. */
 function checkAgreement(fields: readonly EventField[], findings: Findings): void {
-  const first = new Map<string, EventField>();
-  for (const field of fields) {
-    const { topic } = field;
-    const other = first.get(topic);
-    if (other === undefined) {
-      first.set(topic, field);
-      continue;
-    }
+  for (const [index, field] of fields.entries()) {
+    const other = fields.slice(0, index).find((one) => sharedTopic(one, field) !== undefined);
+    const topic = other && sharedTopic(other, field);
+    if (other === undefined) continue;
     const [here, there] = [decodingOf(field), decodingOf(other)];
     for (const [name, value] of Object.entries(here)) {
       if (value === there[name]) continue;
@@ -78,6 +75,14 @@ function checkAgreement(fields: readonly EventField[], findings: Findings): void
       );
     }
   }
+}
+
+/** @returns a topic that both fields show: its name, rather than a pattern */
+function sharedTopic(one: EventField, other: EventField): string | undefined {
+  const shared = one.topics.flatMap((topic) =>
+    other.topics.flatMap((its) => (overlap(topic, its) ? [topic, its] : [])),
+  );
+  return shared.find(isTopicName) ?? shared[0];
 }
 
 /** The arguments of `@event` that say how messages are decoded, as they are written. */
@@ -95,13 +100,13 @@ function decodingOf({ keyStyle, encoding }: EventField): Readonly<Record<string,
 
 /** A deletion names its row by the Kafka key, which is noted as text. */
 function checkDeletions(fields: readonly EventField[], findings: Findings): void {
-  for (const { topic, encoding, history, placeOfArgument } of fields) {
+  for (const { topics, encoding, history, placeOfArgument } of fields) {
     const { format, keyFormat, envelope } = encoding;
     if (envelope !== 'DEBEZIUM' || history === undefined) continue;
     if (!needsSchema(format) || keyFormat !== undefined) continue;
     findings.warning(
       placeOfArgument('envelope'),
-      `rows of topic "${topic}" that are deleted stay in what is kept of it: its Kafka keys are read as text`,
+      `rows of topic "${topics.join('", "')}" that are deleted stay in what is kept of it: its Kafka keys are read as text`,
       `If they are encoded as values are, write keyFormat: ${format}.`,
     );
   }
@@ -109,8 +114,9 @@ function checkDeletions(fields: readonly EventField[], findings: Findings): void
 
 /** A topic's own decode makes the whole event. */
 function checkDecode(fields: readonly EventField[], { decode }: GraphDefinition, findings: Findings): void {
-  for (const { topic, encoding, placeOfArgument } of fields) {
-    if (decode?.[topic] === undefined) continue;
+  for (const { topics, encoding, placeOfArgument } of fields) {
+    const topic = topics.find((name) => decode?.[name] !== undefined);
+    if (topic === undefined) continue;
     const { format, envelope } = encoding;
     const argument = format === 'JSON' ? 'envelope' : 'format';
     if (format === 'JSON' && envelope === 'NONE') continue;
@@ -212,7 +218,7 @@ function checkKafkaKeys(
   for (const field of fields) {
     if (field.keyFrom !== 'KAFKA_KEY') continue;
     const at = field.placeOfArgument('keyFrom');
-    const { key, topic } = field;
+    const { key } = field;
     if (key === undefined) {
       findings.error(
         at,
@@ -231,8 +237,9 @@ function checkKafkaKeys(
         'Leave keyFrom out: all values of the list are then read from the event.',
       );
     }
-    const other = fields.find((one) => one.topic === topic && contradicts(one, key));
+    const other = fields.find((one) => sharedTopic(one, field) !== undefined && contradicts(one, key));
     if (other !== undefined) {
+      const topic = sharedTopic(other, field);
       findings.error(
         at,
         `keyFrom: KAFKA_KEY, but Subscription.${other.field.name} routes the events of topic "${topic}" by "${other.key}" of the event`,

@@ -17,11 +17,14 @@ import { GATEWAY_SOURCE } from '../diagnostic.ts';
  */
 const AUTHORS_SDL = /* GraphQL */ `
   """
-  Sends subscribers the events of a Kafka topic. With a key, the argument of that name selects the events whose field of
-  that name has its value; a list selects several values; null or absent selects all events.
+  Sends subscribers the events of a Kafka topic, or of several topics. With a key, the argument of that name selects the
+  events whose field of that name has its value; a list selects several values; null or absent selects all events.
   """
   directive @event(
-    topic: String!
+    "The name of a topic; or a pattern between slashes, for all topics that match it, new ones too."
+    topic: String
+    "Names and patterns of several topics, in place of one."
+    topics: [String!]
     "An event field, or a path to one: customer.customer_id."
     key: String
     "The argument that selects by it; the last name of the key if it is left out."

@@ -18,6 +18,8 @@ import { nearest } from '../../support/nearest.ts';
 import { readEncoding, type Encoding } from '../encoding/encoding.ts';
 import { readDelivery, type DeliverySyntax } from './delivery.ts';
 import { keptFor, readHistory, readReplay } from './history.ts';
+import { streamOf } from '../topics.ts';
+import { readTopics } from './topics.ts';
 import { readFilter, type Condition } from '../filter/syntax.ts';
 import type { KeyStyle } from '../../events/event.ts';
 import type { HistorySettings } from '../../events/history-settings.ts';
@@ -28,7 +30,10 @@ type KeySource = 'EVENT' | 'KAFKA_KEY';
 /** A subscription field with the values of its directives, not yet compared with the types of the schema. */
 export interface EventField {
   readonly field: GraphQLField<unknown, unknown>;
-  readonly topic: string;
+  /** Names of topics and patterns, each once. */
+  readonly topics: readonly string[];
+  /** The name of the stream that they make. */
+  readonly stream: string;
   /** Name of an event field, or names separated by dots. */
   readonly key: string | undefined;
   /** Name of the argument that picks by the key; undefined if there is neither argument nor key. */
@@ -54,9 +59,6 @@ export interface EventField {
 export function eventItself(event: unknown): unknown {
   return event;
 }
-
-/** Topic names that Kafka allows. They can't contain `:`, which separates topic and key in a channel's name. */
-const TOPIC = /^[\w.-]{1,249}$/;
 
 /** Reads `@event`, `@filter` and `@delivery` of every subscription field. */
 export function readEventFields(schema: GraphQLSchema, file: string, findings: Findings): EventField[] {
@@ -87,21 +89,14 @@ function readEventField(
   const placeOfDelivery = (name: string) =>
     placeOf((delivery && argumentOf(delivery, name)) ?? delivery, file);
   const delivered = delivery && valuesOf(schema, field, 'delivery', file, findings);
-  const topic = String(values['topic']);
-  if (!TOPIC.test(topic)) {
-    const message = `expected the name of a Kafka topic, got "${topic}"`;
-    findings.error(
-      placeOfArgument('topic'),
-      message,
-      'Kafka allows letters, digits, ".", "_" and "-", up to 249 of them.',
-    );
-    return undefined;
-  }
+  const topics = readTopics(values, placeOfArgument, findings);
+  if (topics === undefined) return undefined;
   const key = typeof values['key'] === 'string' ? values['key'] : undefined;
   const replay = readReplay(values['replay'], placeOfArgument('replay'), findings);
   return {
     field,
-    topic,
+    topics,
+    stream: streamOf(topics),
     key,
     argument: typeof values['argument'] === 'string' ? values['argument'] : key?.split('.').at(-1),
     keyFrom: values['keyFrom'] === 'KAFKA_KEY' ? 'KAFKA_KEY' : 'EVENT',

@@ -15,7 +15,7 @@ export interface TopicSchema {
   /** Where it is from, for messages. */
   readonly source: string;
   /** @throws SchemaFault */
-  describe(): DescribedObject;
+  readonly describe: () => DescribedObject;
 }
 
 interface CheckedGraph {
@@ -36,25 +36,33 @@ export function checkSchemas(
   file: string,
   findings: Findings,
 ): void {
-  for (const { field, topic, keyStyle, encoding, placeOfArgument } of fields) {
+  for (const { field, topics, keyStyle, encoding, placeOfArgument } of fields) {
     const local = schemas.get(encoding.format, encoding.schema);
     const found =
       local === undefined
-        ? known.get(topic)
-        : { source: encoding.schema ?? '', describe: () => local.describe() };
+        ? topics.flatMap((topic) => known.get(topic) ?? [])
+        : [{ source: encoding.schema ?? '', describe: () => local.describe() }];
     const type = eventTypeOf(schema, field, definition);
-    if (found === undefined || type === undefined) continue;
-    const { source } = found;
-    try {
-      const described = found.describe();
-      const event = encoding.envelope === 'DEBEZIUM' ? rowIn(described) : described;
-      checkDescribed(type, event, { schema, definition, file, naming: namingOf(keyStyle), source, findings });
-    } catch (error) {
-      findings.error(
-        placeOfArgument('format'),
-        `${source}: ${messageOf(error)}`,
-        'Types are compared with its objects.',
-      );
+    if (type === undefined) continue;
+    for (const { source, describe } of found) {
+      try {
+        const described = describe();
+        const event = encoding.envelope === 'DEBEZIUM' ? rowIn(described) : described;
+        checkDescribed(type, event, {
+          schema,
+          definition,
+          file,
+          naming: namingOf(keyStyle),
+          source,
+          findings,
+        });
+      } catch (error) {
+        findings.error(
+          placeOfArgument('format'),
+          `${source}: ${messageOf(error)}`,
+          'Types are compared with its objects.',
+        );
+      }
     }
   }
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { SluiceError } from '../../errors.ts';
 import { attachAuth } from '../auth/attach-auth.ts';
 import { attachResolvers } from './attach-resolvers.ts';
-import { bindingsOf, topicsOf } from '../bindings.ts';
+import { bindingsOf, streamsOf, topicsOf } from '../bindings.ts';
 import type { GraphDefinition } from '../api/define-graph.ts';
 import { attachEntities } from '../entities/attach-entities.ts';
 import { attachFederation, resolvableTypes } from '../entities/attach-federation.ts';
@@ -94,11 +94,13 @@ export async function loadGraph(folder: string, options?: ReadOptions): Promise<
   await resolveRoots(schema, fields);
   attachAuth(schema, guards);
   freezeSchema(schema);
+  const streams = streamsOf(fields);
   return {
     folder: absolute,
     schema,
     bindings: bindingsOf(fields, schema, definition, guards),
-    topics: topicsOf(fields, { schema: parts.schema, definition, schemas }),
+    topics: topicsOf(fields, streams, { schema: parts.schema, definition, schemas }),
+    streams,
     definition,
     subgraphSdl: sdl,
     hasAuth: guards.all.length > 0,

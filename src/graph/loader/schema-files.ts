@@ -136,7 +136,7 @@ function hintFor(message: string): string {
     return `Quotes are missing: @filter compares with "$${variable}"; other directives name arguments without a dollar, "${variable}".`;
   }
   if (message.includes('on directive "@event"')) {
-    return 'Arguments of @event: topic, key, argument, keyFrom, keys, format, schema, keyFormat, keySchema, envelope, sharing, history and replay.';
+    return 'Arguments of @event: topic, topics, key, argument, keyFrom, keys, format, schema, keyFormat, keySchema, envelope, sharing, history and replay.';
   }
   if (message.includes('irective "@auth"')) {
     return '@auth belongs on object types and fields; its arguments: requires, claim, owner and any.';

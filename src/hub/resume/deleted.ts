@@ -1,4 +1,5 @@
 import type { Deletions } from '../../events/deletion.ts';
+import { keyIn } from '../../events/in-stream.ts';
 import type { RecordedMessage } from './recording.ts';
 
 /** Which of the messages that subscribers begin with are deleted. They stay deleted even if later messages have their keys. */
@@ -26,7 +27,8 @@ export class Deleted {
   }
 
   /** Whether the message is left out: its key was deleted later, or may have been, as deletions that old are forgotten. */
-  has({ sequence, message: { key } }: RecordedMessage): boolean {
+  has({ sequence, message }: RecordedMessage): boolean {
+    const key = keyIn(message);
     if (key === null) return false;
     return sequence <= this.#forgottenUpTo || sequence <= (this.#upTo.get(key) ?? 0);
   }
@@ -34,6 +36,6 @@ export class Deleted {
   /** Whether the message may be deleted, but that is not certain. */
   mayHave(recorded: RecordedMessage): boolean {
     const { sequence, message } = recorded;
-    return this.has(recorded) && sequence > (this.#upTo.get(message.key ?? '') ?? 0);
+    return this.has(recorded) && sequence > (this.#upTo.get(keyIn(message) ?? '') ?? 0);
   }
 }

@@ -1,3 +1,4 @@
+import { keyIn } from '../../events/in-stream.ts';
 import type { Bus } from '../../bus/bus.ts';
 import { NoHistory, type HistoryPosition } from '../../bus/history.ts';
 import type { Group } from '../group.ts';
@@ -83,10 +84,10 @@ export class LastEvents {
   }
 }
 
-/** Kafka keys of the last messages. */
+/** Kafka keys of the last messages, as they are noted when they are deleted. */
 function keysOf(channels: readonly RecordedChannel[], count: number): readonly string[] {
   const messages = channels.flatMap(({ recording }) => recording?.last(count) ?? []);
-  return [...new Set(messages.map(({ message }) => message.key).filter((key) => key !== null))];
+  return [...new Set(messages.map(({ message }) => keyIn(message)).filter((key) => key !== null))];
 }
 
 function foundIn(

@@ -256,7 +256,7 @@ export class BatchProcessor {
       const wait = (untilOver: (isWaited: () => boolean) => Promise<boolean>): void =>
         this.#waiting.wait(batch, { reason, last }, untilOver);
       if (thrown instanceof EventsNotTaken) {
-        wait((isWaited) => this.#untilAsked(batch.topic, chunk, isWaited));
+        wait((isWaited) => this.#untilAsked(chunk, isWaited));
       } else if (thrown instanceof LettersNotTaken && letters !== undefined) {
         wait((isWaited) => letters.untilTaken(batch, thrown, isWaited));
       } else {
@@ -321,10 +321,10 @@ export class BatchProcessor {
    *
    * @returns whether the chunk is acknowledged after all
    */
-  async #untilAsked(topic: string, { attempt, channels }: Chunk, isWaited: () => boolean): Promise<boolean> {
+  async #untilAsked(chunk: Chunk, isWaited: () => boolean): Promise<boolean> {
     const { publisher, clock, stopping } = this.#options;
     try {
-      await attempt;
+      await chunk.attempt;
       return true;
     } catch {
       // The chunk is not acknowledged.
@@ -333,7 +333,7 @@ export class BatchProcessor {
     while (!stopping.aborted && isWaited()) {
       await clock.sleep(backoff.next(), stopping);
       try {
-        await publisher.subscribed(topic, channels);
+        await chunk.ask(publisher);
         break;
       } catch {
         // The bus is still down.

@@ -1,15 +1,17 @@
 import { messageOf, SluiceError } from '../../errors.ts';
 import type { Topic } from '../../graph/graph.ts';
+import { topicNamed } from '../../graph/topics.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Clock } from '../../support/clock.ts';
 import { withTimeout } from '../../support/with-timeout.ts';
 import type { KafkaDriver } from './driver.ts';
+import { MatchedTopics } from './matched-topics.ts';
 
 interface Options {
   readonly topics: ReadonlyMap<string, Topic>;
   readonly deadLetterTopic: string | undefined;
-  readonly driver: Pick<KafkaDriver, 'missingTopics'>;
+  readonly driver: Pick<KafkaDriver, 'missingTopics' | 'topics'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -22,12 +24,14 @@ const ASK_MS = 15_000;
 const LOOK_MS = 60_000;
 
 /**
- * The topics that are consumed: those of the graph, which may be replaced, if Kafka has them. `notReady` reports a topic
+ * The topics that are consumed: those of the graph, which may be replaced, if Kafka has them, and those that match its
+ * patterns. `notReady` reports a topic
  * that is missing from the start, since its name may be wrong, but not one that goes later, since it goes for all pods.
  */
 export class ConsumedTopics {
   readonly #options: Options;
   #topics: ReadonlyMap<string, Topic>;
+  readonly #matched = new MatchedTopics();
   #missing: ReadonlySet<string> = new Set();
   /** Whether all topics have been there, the dead-letter topic included. */
   #wereThere = false;
@@ -37,16 +41,45 @@ export class ConsumedTopics {
     this.#options = options;
     this.#topics = options.topics;
     this.#demandNoDeadLetters(options.topics);
-    this.#begin(options.topics.keys());
+    this.#matched.use(options.topics);
+    this.#begin(this.#named);
   }
 
-  get names(): string[] {
-    return [...this.#topics.keys()];
+  /** Also those that are missing. */
+  get names(): readonly string[] {
+    return [...this.#named, ...this.#matched.names];
   }
 
-  /** Which topics are missing; undefined: none. */
+  /** Whether the graph has no topics. */
+  get areNone(): boolean {
+    return this.#topics.size === 0;
+  }
+
+  get hasPatterns(): boolean {
+    return this.#matched.hasPatterns;
+  }
+
+  /** Those of a stream that are known of. */
+  of(stream: string): readonly string[] {
+    return this.names.filter((name) =>
+      topicNamed(this.#topics, name)?.streams.some((one) => one.name === stream),
+    );
+  }
+
+  /** See MatchedTopics. */
+  made(known: ReadonlySet<string>): ReadonlySet<string> {
+    return this.#matched.made(known);
+  }
+
+  /** Those that the graph has by their names. */
+  get #named(): readonly string[] {
+    return namesIn(this.#topics);
+  }
+
+  /** Which topics are missing, or not consumed; undefined: none. */
   get missing(): string | undefined {
-    return this.#missing.size === 0 ? undefined : `topics missing: ${[...this.#missing].join(', ')}`;
+    if (this.#missing.size > 0) return `topics missing: ${[...this.#missing].join(', ')}`;
+    return this.#matched.refusal;
   }
 
   /** Which topics have been missing since the start. */
@@ -57,26 +90,44 @@ export class ConsumedTopics {
   /** Asks Kafka, and logs which topics have gone or are back. @returns the topics that can be consumed */
   async present(): Promise<readonly string[]> {
     const { driver, deadLetterTopic } = this.#options;
-    const wanted = deadLetterTopic === undefined ? this.names : [...this.names, deadLetterTopic];
+    const named = this.#named;
+    const wanted = deadLetterTopic === undefined ? named : [...named, deadLetterTopic];
     this.#note(wanted, new Set(await driver.missingTopics(wanted)));
+    if (this.#matched.hasPatterns) this.#match(await driver.topics(), new Set(wanted));
     return this.#consumable;
   }
 
+  #match(there: readonly string[], others: ReadonlySet<string>): void {
+    const { log } = this.#options;
+    const { names: before, refusal } = this.#matched;
+    this.#matched.look(there, others);
+    const { names } = this.#matched;
+    const added = names.filter((name) => !before.includes(name));
+    const dropped = before.filter((name) => !names.includes(name));
+    this.#begin(added);
+    this.#end(dropped);
+    if (added.length > 0) log.info({ topics: added }, 'topics that match a pattern are consumed');
+    if (dropped.length > 0) log.warn({ topics: dropped }, 'topics that matched a pattern are gone');
+    if (this.#matched.refusal !== undefined && refusal === undefined) log.error(this.#matched.refusal);
+  }
+
   /**
-   * Looks again and again until `signal` aborts, more often while a topic is missing.
+   * Looks again and again until `signal` aborts, more often while a topic is missing, or others may match.
    *
    * @param consumed the topics that could be consumed before
+   * @param oftenMs the pause then
    * @param onOthers called once other topics can be consumed, which ends the watch
    */
   async watch(
     consumed: readonly string[],
-    missingMs: number,
+    oftenMs: number,
     onOthers: () => void,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log } = this.#options;
     for (;;) {
-      await clock.sleep(this.#missing.size > 0 ? missingMs : LOOK_MS, signal);
+      const isOften = this.#missing.size > 0 || this.#matched.hasPatterns;
+      await clock.sleep(isOften ? oftenMs : LOOK_MS, signal);
       if (signal.aborted) return;
       try {
         if (String(await this.present()) === String(consumed)) continue;
@@ -95,7 +146,7 @@ export class ConsumedTopics {
    */
   async check(topics: ReadonlyMap<string, Topic>): Promise<void> {
     this.#demandNoDeadLetters(topics);
-    const added = [...topics.keys()].filter((name) => !this.#topics.has(name));
+    const added = namesIn(topics).filter((name) => !this.#topics.has(name));
     if (added.length === 0) return;
     const missing = await this.#missingOf(added);
     if (missing.length === 0) return;
@@ -109,11 +160,14 @@ export class ConsumedTopics {
   /** @returns whether topics were added or dropped, rather than only handled in another way */
   replace(topics: ReadonlyMap<string, Topic>): boolean {
     const before = this.#topics;
+    const consumed = this.names;
     this.#topics = topics;
+    this.#matched.use(topics);
+    const { names } = this;
+    this.#begin(names.filter((name) => !consumed.includes(name)));
+    this.#end(consumed.filter((name) => !names.includes(name)));
     const added = [...topics.keys()].filter((name) => !before.has(name));
     const dropped = [...before.keys()].filter((name) => !topics.has(name));
-    this.#begin(added);
-    this.#end(dropped);
     return added.length + dropped.length > 0;
   }
 
@@ -145,6 +199,7 @@ export class ConsumedTopics {
 
   #demandNoDeadLetters(topics: ReadonlyMap<string, Topic>): void {
     const { deadLetterTopic } = this.#options;
+    // Patterns leave it out.
     if (deadLetterTopic === undefined || !topics.has(deadLetterTopic)) return;
     throw new SluiceError(
       'BAD_SETTINGS',
@@ -169,4 +224,8 @@ export class ConsumedTopics {
       for (const gauge of [badPartitions, kafkaLag, kafkaLagSeconds, topicMissing]) gauge.remove({ topic });
     }
   }
+}
+
+function namesIn(topics: ReadonlyMap<string, Topic>): readonly string[] {
+  return [...topics.values()].filter(({ pattern }) => pattern === undefined).map(({ name }) => name);
 }

@@ -10,6 +10,9 @@ export interface KafkaDriver {
   /** The topics that do not exist, or that this user may not describe. Creates none. */
   missingTopics(wanted: readonly string[]): Promise<readonly string[]>;
 
+  /** All topics that this user may describe. */
+  topics(): Promise<readonly string[]>;
+
   /**
    * Deletes a group, and with it its committed offsets, if it has no live members.
    *
@@ -64,6 +67,8 @@ export interface GroupDescription {
   readonly hasMembers: boolean;
   /** The text that was committed with each position that the group has on these topics. */
   readonly texts: readonly (string | null)[];
+  /** Those of the topics on which it has positions. */
+  readonly topics: readonly string[];
 }
 
 export interface StoppableSink extends DeadLetterSink {
@@ -93,6 +98,8 @@ export interface GroupMember {
 export interface MemberOptions {
   readonly groupId: string;
   readonly topics: readonly string[];
+  /** Topics that the group consumes from their beginning, if it has no positions on them: they are new. */
+  readonly made?: ReadonlySet<string>;
   /** The id of the bus that the pod publishes to; each commit carries it. Undefined: none is known. */
   readonly bus?: string | undefined;
   readonly timing: GroupTiming;

@@ -8,13 +8,13 @@ import type {
 import { DecodeError, type DecodeErrorReason } from '../../events/decode-error.ts';
 import { leaderEpochOf, type LogPosition } from '../../events/log-position.ts';
 import type { Topic } from '../../graph/graph.ts';
+import { topicNamed } from '../../graph/topics.ts';
 import { createLog } from '../../log.ts';
 import { Metrics } from '../../metrics.ts';
 import { Pipeline, type PipelineOptions } from '../pipeline.ts';
 import type { KafkaRecord } from '../record.ts';
 import { tooLarge, tooWide } from '../record-bytes.ts';
-import { RoutedEvent } from '../routed-event.ts';
-import { Tombstone } from '../tombstone.ts';
+import { channelsIn, payloadIn, RoutedEvent } from '../routed-event.ts';
 import type { KafkaDriver, LogName, PartitionPosition, RecordBatch, RecordRange } from './driver.ts';
 
 interface ReadAgainOptions {
@@ -25,6 +25,8 @@ interface ReadAgainOptions {
   readonly maxRecordBytes: number;
   /** Bytes times channels of one event. */
   readonly maxFanoutBytes: number;
+  /** The topics of a stream that this process knows of. */
+  readonly topicsOf: (stream: string) => readonly string[];
   /** One for each partition that this process has for certain. @param topic undefined: of all */
   readonly positions: (topic?: string) => readonly PartitionPosition[];
   /** The last record of a partition that may have been published beyond its position. */
@@ -44,6 +46,7 @@ const OF_THE_PROCESS: ReadonlySet<DecodeErrorReason> = new Set([
 /** Reads events again from Kafka that pods may have missed on the bus. */
 export class ReadAgain implements Consumption {
   readonly #options: ReadAgainOptions;
+  #topics: ReadonlyMap<string, Topic>;
   /** Counts and logs nothing, as its records have been counted before. */
   readonly #pipeline: Pipeline;
   /** When this process last got its partitions: ms. */
@@ -56,12 +59,14 @@ export class ReadAgain implements Consumption {
   constructor(options: ReadAgainOptions) {
     this.#options = options;
     const { routing } = options;
+    this.#topics = routing.topics;
     const unseen = { metrics: new Metrics(), log: createLog('silent') };
     const topics = withoutKafkaKeys(routing.topics);
     this.#pipeline = new Pipeline({ ...routing, topics, maxAgeSeconds: 0, takesCopies: true, ...unseen });
   }
 
   use(topics: ReadonlyMap<string, Topic>): void {
+    this.#topics = topics;
     this.#pipeline.use(withoutKafkaKeys(topics));
   }
 
@@ -81,6 +86,14 @@ export class ReadAgain implements Consumption {
     if (epoch === undefined || (known !== undefined && epoch <= known)) return;
     const first = batch.records.find((record) => record.epoch === epoch);
     if (first !== undefined) this.#firstOfEpoch.set(key, { offset: first.offset, epoch });
+  }
+
+  topicsOf(stream: string): readonly string[] {
+    return this.#options.topicsOf(stream);
+  }
+
+  isOf(stream: string, topic: string): boolean {
+    return topicNamed(this.#topics, topic)?.streams.some(({ name }) => name === stream) === true;
   }
 
   topics(topic?: string): readonly ConsumedTopic[] {
@@ -138,13 +151,18 @@ export class ReadAgain implements Consumption {
   async #passOn(record: KafkaRecord, { wants, passOn }: Reader): Promise<void> {
     const { maxRecordBytes, maxFanoutBytes } = this.#options;
     const routed = tooLarge(record, maxRecordBytes) ?? (await this.#pipeline.route(record));
-    if (routed instanceof RoutedEvent && !routed.channels.some(wants)) return;
-    const encoded = routed instanceof RoutedEvent ? await routed.encode() : routed;
+    if (routed instanceof DecodeError && OF_THE_PROCESS.has(routed.reason)) throw routed;
+    if (!(routed instanceof RoutedEvent) || !routed.channels.some(wants)) return;
+    const encoded = await routed.encode();
     if (encoded instanceof DecodeError && OF_THE_PROCESS.has(encoded.reason)) throw encoded;
-    if (encoded === undefined || encoded instanceof DecodeError || encoded instanceof Tombstone) return;
+    if (encoded === undefined || encoded instanceof DecodeError) return;
     const wide = tooWide(encoded, encoded.channels.length, maxFanoutBytes);
     if (wide !== undefined) throw wide;
-    for (const channel of encoded.channels) if (wants(channel)) passOn(channel, encoded.payload);
+    for (const [index, stream] of routed.streams.entries()) {
+      const wanted = channelsIn(encoded.channels, routed.streams, index).filter(wants);
+      const payload = payloadIn(encoded.payload, stream, record);
+      for (const channel of wanted) passOn(channel, payload);
+    }
   }
 }
 

@@ -165,6 +165,7 @@ export class KafkaSource {
       routing,
       maxRecordBytes: largestRecord(records.mostOfOwner),
       maxFanoutBytes: settings.MAX_EVENT_FANOUT_BYTES,
+      topicsOf: (stream) => this.#topics.of(stream),
       positions: (topic) => this.#certainPositions(topic),
       published: (topic, partition) => this.#processor.published(topic, partition),
     });
@@ -251,7 +252,7 @@ export class KafkaSource {
     const { settings } = this.#options;
     const { KAFKA_SESSION_TIMEOUT_MS: sessionTimeoutMs } = settings;
     const { timing = { ...GROUP_TIMING, sessionTimeoutMs } } = this.#options;
-    if (this.#topics.names.length === 0) {
+    if (this.#topics.areNone) {
       this.#notReady = undefined;
       return unlessAborted(new Promise(() => undefined), signal);
     }
@@ -259,7 +260,15 @@ export class KafkaSource {
     if (topics === undefined) return undefined;
     if (this.#unreached !== undefined) this.#notReady = JOINING;
     this.#unreached = undefined;
-    if (topics.length === 0) return undefined;
+    const outdated = this.#outdated;
+    const joinAgain = (): void => outdated.abort();
+    if (topics.length === 0) {
+      // Topics that are missing are waited for, longer each time; none need match a pattern.
+      if (this.#topics.missing !== undefined) return undefined;
+      this.#notReady = undefined;
+      await this.#topics.watch(topics, timing.metadataMaxAgeMs, joinAgain, signal);
+      return undefined;
+    }
     const refusal = await this.#admission.refusal(topics, signal);
     if (signal.aborted) return undefined;
     if (refusal !== undefined) {
@@ -267,9 +276,12 @@ export class KafkaSource {
       this.#lastError = refusal;
       return undefined;
     }
+    const made = await unlessAborted(this.#made(topics), signal);
+    if (signal.aborted) return undefined;
     const member = this.#driver.member({
       groupId: this.#groupId,
       topics,
+      ...(made && { made }),
       bus: this.#admission.busId,
       timing,
       onBatch: (batch) => {
@@ -282,8 +294,6 @@ export class KafkaSource {
     });
     this.#member = member;
     const ended = new AbortController();
-    const outdated = this.#outdated;
-    const joinAgain = (): void => outdated.abort();
     void this.#admission.watch(topics, joinAgain, ended.signal);
     void this.#topics.watch(topics, timing.metadataMaxAgeMs, joinAgain, ended.signal);
     try {
@@ -293,6 +303,13 @@ export class KafkaSource {
       await member.stop();
       this.#member = undefined;
     }
+  }
+
+  /** Which of the topics are new, among those that match patterns. */
+  async #made(topics: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+    if (!this.#topics.hasPatterns) return undefined;
+    const known = await this.#driver.describeGroup(this.#groupId, topics);
+    return this.#topics.made(new Set(known.topics));
   }
 
   /** None unless the group has confirmed this member within half a session: another member may have got its partitions. */

@@ -16,6 +16,8 @@ export interface TopicAtJoin {
   readonly topicId: string | undefined;
   /** The positions of all partitions that exist. */
   readonly positions: readonly CommittedPosition[];
+  /** Whether it was made since the group consumes what it belongs to. Default: it is not known. */
+  readonly isMade?: boolean | undefined;
   /** The id of the bus that this pod publishes to. Undefined: none is known. */
   readonly bus?: string | undefined;
 }
@@ -60,8 +62,8 @@ export class StartPositions {
     return this.#known.get(topic)?.id;
   }
 
-  decide({ topic, topicId, positions, bus }: TopicAtJoin): Decision {
-    const isAnew = this.#isAnew(topic, topicId);
+  decide({ topic, topicId, positions, isMade, bus }: TopicAtJoin): Decision {
+    const isAnew = this.#isAnew(topic, topicId) || isMade === true;
     const valid = new Set<number>();
     const stale = new Set<number>();
     const named = new Set<number>();

@@ -14,7 +14,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
  * connection: what this process did with the event before it went to the bus. Without an offset: the last events of the
  * topic, or those with `key=`.
  */
-export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'topics'>): Handle {
+export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'topics' | 'shows'>): Handle {
   return (request, response) => {
     const query = queryOf(request);
     const text = (name: string): string => {
@@ -27,7 +27,7 @@ export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'to
       return numberParameter(request, name, { min: 0, max: MOST, default: 0 });
     };
     const id = query.get('connection') ?? undefined;
-    const topic = knownTopic(text('topic'), explainer.topics);
+    const topic = knownTopic(text('topic'), explainer);
     const answer = query.has('offset')
       ? explainer.explain(id, { topic, partition: number('partition'), offset: number('offset') })
       : explainer.last(id, {
@@ -46,8 +46,9 @@ export function explainEvent(explainer: Pick<Explainer, 'explain' | 'last' | 'to
 }
 
 /** @throws HttpError naming the topics of the graph; the topic that may be meant comes first */
-function knownTopic(given: string, topics: readonly string[]): string {
-  if (topics.includes(given)) return given;
+function knownTopic(given: string, explainer: Pick<Explainer, 'topics' | 'shows'>): string {
+  if (explainer.shows(given)) return given;
+  const { topics } = explainer;
   const meant = nearest(given, topics);
   const others = topics.filter((topic) => topic !== meant).toSorted();
   const names = shownList(meant === undefined ? others : [meant, ...others]);

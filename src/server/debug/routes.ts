@@ -23,7 +23,7 @@ export interface DebugOptions {
       readonly pressure: PressureInspectable;
       readonly hub: { readonly groups: ListedTable; readonly channels: ListedTable };
       readonly connections: { readonly table: ListedTable };
-      readonly explainer: Pick<Explainer, 'explain' | 'last' | 'topics'>;
+      readonly explainer: Pick<Explainer, 'explain' | 'last' | 'topics' | 'shows'>;
     };
   readonly memory: () => Memory;
   readonly log: Log;

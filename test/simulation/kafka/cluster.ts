@@ -92,6 +92,10 @@ export class SimulatedKafka {
     return topic;
   }
 
+  names(): readonly string[] {
+    return [...this.#topics.keys()];
+  }
+
   has(name: string): boolean {
     return this.#topics.has(name);
   }

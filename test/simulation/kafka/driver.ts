@@ -37,6 +37,10 @@ export class SimulatedDriver implements KafkaDriver {
     return this.#requests.send(() => wanted.filter((topic) => !this.#kafka.has(topic)));
   }
 
+  topics(): Promise<readonly string[]> {
+    return this.#requests.send(() => this.#kafka.names());
+  }
+
   forgetGroup(groupId: string): Promise<boolean> {
     return this.#requests.send(() => this.#kafka.forgetGroup(groupId));
   }

@@ -135,7 +135,7 @@ export class SimulatedMember implements GroupMember {
 
   /** Finds where each partition starts, and commits that position. */
   async #assign(partitions: readonly TopicPartition[]): Promise<Assigned[]> {
-    const { groupId, topics, bus } = this.#options;
+    const { groupId, topics } = this.#options;
     const group = this.#kafka.group(groupId);
     const seen = await this.#requests.send(() => {
       return topics
@@ -143,7 +143,7 @@ export class SimulatedMember implements GroupMember {
         .map((name) => lookAt(this.#kafka.topic(name), group));
     });
     if (seen.length < topics.length) throw new TopicMissing(topics);
-    const places = seen.flatMap((topic) => placesIn(topic, partitions, this.#client.starts, bus));
+    const places = seen.flatMap((topic) => placesIn(topic, partitions, this.#client.starts, this.#options));
     await this.#requests.send(() => {
       for (const { at, isSettled } of places) {
         const { position: offset, leaderEpoch } = at;

@@ -1,3 +1,4 @@
+import type { MemberOptions } from '../../../src/ingest/kafka/driver.ts';
 import type { StartPositions, TopicAtJoin } from '../../../src/ingest/kafka/start-positions.ts';
 import type { Assigned } from './assigned.ts';
 import type { SimulatedTopic, StoredRecord } from './cluster.ts';
@@ -36,10 +37,15 @@ export function placesIn(
   { at: seen, logs }: TopicSeen,
   partitions: readonly TopicPartition[],
   starts: Starts,
-  bus: string | undefined,
+  { bus, made }: Partial<Pick<MemberOptions, 'bus' | 'made'>>,
 ): Place[] {
   const { topic, topicId, positions } = seen;
-  const { start, log: before, metadata, isUnnamed } = starts.decide({ ...seen, bus });
+  const {
+    start,
+    log: before,
+    metadata,
+    isUnnamed,
+  } = starts.decide({ ...seen, isMade: made?.has(topic), bus });
   return partitions.flatMap(({ topic: name, partition }): Place | [] => {
     const log = logs[partition];
     // A topic that was made anew may have fewer partitions.

@@ -1,7 +1,7 @@
 import type { Bus, Listener, Subscription } from '../../../src/bus/bus.ts';
 import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
-import type { Topic } from '../../../src/graph/graph.ts';
+import type { Graph, Topic } from '../../../src/graph/graph.ts';
 import { Hub } from '../../../src/hub/hub.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { KafkaSource } from '../../../src/ingest/kafka/source.ts';
@@ -84,7 +84,7 @@ export class SimulatedPod implements ClientPod {
       this.#isDeaf = isDeaf;
       if (isDeaf) for (const connection of this.connections) connection.reconnect();
     });
-    const topics = keeping(options.histories, shared.graph.topics);
+    const { topics, streams } = keeping(options.histories, shared.graph);
     this.#source = new KafkaSource({
       settings: {
         ...SOURCE_SETTINGS,
@@ -105,7 +105,7 @@ export class SimulatedPod implements ClientPod {
     if (options.readsAgain) this.#bus.readMissedFrom(this.#source.consumption);
     const { graph, executor, contexts } = shared;
     this.#hub = new Hub({
-      graph: { ...graph, topics },
+      graph: { ...graph, streams },
       executor,
       contexts,
       bus: {
@@ -296,9 +296,14 @@ export class SimulatedPod implements ClientPod {
   }
 }
 
-/** Returns the topics of a graph with these histories. */
-function keeping(histories: ReadonlyMap<string, HistorySettings>, topics: ReadonlyMap<string, Topic>) {
-  return new Map([...topics].map(([name, topic]) => [name, { ...topic, history: histories.get(name) }]));
+/** Returns topics and streams of a graph, with these histories. */
+function keeping(histories: ReadonlyMap<string, HistorySettings>, { topics }: Pick<Graph, 'topics'>) {
+  const streams = new Map([...topics.keys()].map((name) => [name, { name, history: histories.get(name) }]));
+  const streamed = [...topics].map(([name, topic]): [string, Topic] => [
+    name,
+    { ...topic, streams: [{ name, history: histories.get(name) }] },
+  ]);
+  return { topics: new Map(streamed), streams };
 }
 
 function numberOf({ payload }: Publication): number {

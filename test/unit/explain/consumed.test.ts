@@ -6,6 +6,7 @@ import { Explainer } from '../../../src/explain/explainer.ts';
 import type { Consumed } from '../../../src/explain/explanation.ts';
 import { RecentlyArrived } from '../../../src/explain/recently-arrived.ts';
 import { RecentlyConsumed } from '../../../src/explain/recently-consumed.ts';
+import { topic, topics } from '../ingest/parts.ts';
 import { HeldTime } from './held-time.ts';
 
 const PLACE = { topic: 'bids', partition: 0, offset: 0 };
@@ -24,7 +25,7 @@ function toldOf(...steps: readonly IngestStep[]): Consumed {
     refusedOf: () => [],
     consumed: new RecentlyConsumed(trace, 0, time.now),
     arrived: new RecentlyArrived(0, time.now),
-    topics: () => new Map([['bids', { keys: [] }]]),
+    topics: () => topics(topic('bids')),
   });
   assert.equal(explainer.explain(undefined, PLACE)?.consumed, null);
   for (const step of steps) trace.listener?.(step);

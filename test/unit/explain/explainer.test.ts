@@ -18,6 +18,7 @@ import { Flusher } from '../../../src/transports/delivery/flusher.ts';
 import { SendQueue } from '../../../src/transports/delivery/send-queue.ts';
 import { FakeFrameSink } from '../../helpers/fake-frame-sink.ts';
 import { byRole, filterOn, heldExecutions, operation, setUp as setUpHub } from '../hub/parts.ts';
+import { topic, topics } from '../ingest/parts.ts';
 import { HeldTime } from './held-time.ts';
 
 class Connection implements SubscriptionOwner {
@@ -74,7 +75,7 @@ function setUp(options: HubSetUp = {}, keptBytes = 0) {
     refusedOf: () => [],
     consumed,
     arrived,
-    topics: () => new Map([['bids', { keys: ['id'] }]]),
+    topics: () => topics(topic('bids', { keys: ['id'] })),
   });
   const connect = (viewer: Json = {}): Connection => {
     const connection = new Connection(`${connections.size + 1}`, viewer, time.now() / 1_000, flusher);

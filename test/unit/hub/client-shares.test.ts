@@ -4,7 +4,6 @@ import { variablesKey } from '../../../src/hub/group-key.ts';
 import { Group } from '../../../src/hub/group.ts';
 import { variablesSize } from '../../../src/hub/join-refusal.ts';
 import { upTo } from '../../helpers/numbers.ts';
-import { topic, topics } from '../ingest/parts.ts';
 import { FakeSubscriber, operation, setUp } from './parts.ts';
 
 /** Subscriptions of the test's size. */
@@ -15,7 +14,10 @@ const history = { size: 10, ttlMs: 60_000, keepsAll: false };
 
 const CAPS = {
   channels: { hub: {}, most: MOST, again: 57 },
-  'channels with history': { hub: { maxKept: MOST, topics: topics(topic('bids', { history })) }, again: 0 },
+  'channels with history': {
+    hub: { maxKept: MOST, streams: new Map([['bids', { name: 'bids', history }]]) },
+    again: 0,
+  },
   variables: { hub: { maxVariables: MOST * variablesSize(variablesKey(['id'], id(0))) }, again: 56 },
   documents: {
     hub: { maxDocuments: MOST * ('subscription { bid }'.length + 400) },

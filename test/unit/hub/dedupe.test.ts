@@ -63,6 +63,14 @@ const CHANNEL: Rows<'new' | 'seen' | 'restarted'> = {
     [{ id: 'a', p: 0, o: 3, e: 6 }, 'new'],
     [{ id: 'a', p: 0, o: 2, e: 7 }, 'restarted'],
   ],
+  'partitions of one number are of different topics in a stream of several': [
+    [{ t: 'a', m: 1, p: 0, o: 5 }, 'new'],
+    [{ t: 'b', m: 1, p: 0, o: 4 }, 'new'],
+    [{ t: 'c', m: 1, p: 0, o: 4 }, 'new'],
+    [{ t: 'a', m: 1, p: 0, o: 5 }, 'seen'],
+    [{ t: 'b', m: 1, p: 0, o: 4 }, 'seen'],
+    [{ t: 'b', m: 1, p: 0, o: 5 }, 'new'],
+  ],
   'pods that do not know the id of a topic yet, and those that do, are understood alike': [
     [{ p: 0, o: 1 }, 'new'],
     [{ id: 'a', p: 0, o: 2 }, 'new'],
@@ -97,6 +105,11 @@ const GROUP: Rows<boolean> = {
     [{ p: 0, o: 6 }, false],
     [{ p: 0, o: 5 }, false],
     [{ p: 1, o: 5 }, true],
+  ],
+  'a group tells events of one offset apart by their topics, in a stream of several': [
+    [{ t: 'a', m: 1, p: 0, o: 5 }, true],
+    [{ t: 'b', m: 1, p: 0, o: 5 }, true],
+    [{ t: 'a', m: 1, p: 0, o: 5 }, false],
   ],
   'a group tells events of one offset apart by their leader epochs, where both pods know them': [
     [{ id: 'a', p: 0, o: 1, e: 5 }, true],

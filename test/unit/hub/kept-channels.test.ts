@@ -70,8 +70,8 @@ test('channels that have been left are forgotten in time, though no client subsc
 function setUpKept() {
   let now = 0;
   const history = { size: 10, ttlMs: TTL, keepsAll: false };
-  const topics = new Map([['bids', { history }]]) as never;
-  const hub = setUp({ now: () => now, topics, maxKept: MAX, lingerMs: LINGER });
+  const streams = new Map([['bids', { history }]]) as never;
+  const hub = setUp({ now: () => now, streams, maxKept: MAX, lingerMs: LINGER });
   const asked = operation();
   const join = (id: string, options?: JoinOptions) => hub.joinOrCode(asked, id, options);
   return {

@@ -170,7 +170,7 @@ export const byRole = filterOn(
 
 /** A graph in place of another one, for the groups that go on. */
 export const nextGraph = (execute: HubGraph['executor']['execute']): HubGraph => ({
-  graph: { bindings: new Map(), hasResolvers: false, topics: new Map() },
+  graph: { bindings: new Map(), hasResolvers: false, streams: new Map() },
   contexts: contextsOf(),
   executor: {
     subscriptionField: () => assert.fail('no subscription begins'),
@@ -230,7 +230,7 @@ export function setUpOn(bus: HubOptions['bus'], given: SetUp = {}) {
     concurrency = 10,
     bindings,
     hasResolvers,
-    topics,
+    streams,
     now = () => 0,
     ...rest
   } = given;
@@ -240,7 +240,7 @@ export function setUpOn(bus: HubOptions['bus'], given: SetUp = {}) {
     graph: {
       bindings: bindings ?? new Map([[bound.field, bound]]),
       hasResolvers: hasResolvers ?? false,
-      topics: topics ?? new Map(),
+      streams: streams ?? new Map(),
     },
     bus,
     executor: {

@@ -5,7 +5,6 @@ import type { HistorySettings } from '../../../src/events/history-settings.ts';
 import { Renewals, type RenewalServices } from '../../../src/hub/renewals.ts';
 import { planSubscription } from '../../../src/hub/subscription-plan.ts';
 import { executorFor, prepared } from '../executor/small-executor.ts';
-import { topic, topics } from '../ingest/parts.ts';
 import { binding } from './parts.ts';
 
 function servicesOf(typeOfAmount: string, history?: HistorySettings): RenewalServices {
@@ -15,7 +14,7 @@ function servicesOf(typeOfAmount: string, history?: HistorySettings): RenewalSer
   const bindings = new Map([['bid', binding]]);
   return {
     executor: executorFor(schema),
-    graph: { bindings, topics: topics(topic('bids', { history })) },
+    graph: { bindings, streams: new Map([['bids', { name: 'bids', history }]]) },
     channelPrefix: '',
     maxChannels: 10,
   };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeMessage } from '../../../src/events/message.ts';
+import { MAX_MATCHED } from '../../../src/graph/topics.ts';
+import { range } from '../../helpers/numbers.ts';
 import type { Topic } from '../../../src/graph/graph.ts';
 import { localSource, topic, topics } from './parts.ts';
 
@@ -27,6 +29,24 @@ test('a local event is published like a Kafka message, with offsets that count u
     ['p:bids', 0, 1, 42, null],
   ]);
   assert.equal((await metrics.events.get()).values.length, 2);
+});
+
+test('an event of a topic that matches a pattern goes to each of its streams, and topics can not be made up without end', async () => {
+  const pattern = topic('/^b/', { pattern: /^b/, streams: [{ name: '~^b' }] });
+  const { source, publisher } = localSource({ topics: topics(topic('bids'), pattern) });
+  const send = (name: string) => source.accept(name, Buffer.from('{}'));
+  await send('bids');
+  await send('bets');
+  const published = publisher.published.map(({ channel, payload }) => [channel, decodeMessage(payload)?.m]);
+  assert.deepEqual(published, [
+    ['bids', undefined],
+    ['~^b', 1],
+    ['~^b', 1],
+  ]);
+  for (const n of range(0, MAX_MATCHED - 2)) await send(`b${n}`);
+  const refusal = { code: 'UNDECODABLE', message: /expected at most 1000 topics, got another one .*: bad/ };
+  await assert.rejects(send('bad'), refusal);
+  for (const name of ['bids', 'bets', 'b0']) await send(name);
 });
 
 test('offsets begin anew with each process, so each has topic ids of its own', async () => {

@@ -1,4 +1,4 @@
-import type { Topic } from '../../../src/graph/graph.ts';
+import type { Stream, Topic } from '../../../src/graph/graph.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { PublishError, type Publication, type Publisher } from '../../../src/events/publisher.ts';
 import { LocalSource, type LocalSourceOptions } from '../../../src/ingest/local-source.ts';
@@ -6,8 +6,13 @@ import type { KafkaRecord } from '../../../src/ingest/record.ts';
 import { SOURCE_SETTINGS } from '../../helpers/source-settings.ts';
 import { Metrics } from '../../../src/metrics.ts';
 
-export function topic(name: string, options: Partial<Topic> = {}): Topic {
-  return { name, keyStyle: 'SNAKE', keys: [], kafkaKey: undefined, decode: undefined, ...options };
+/** A topic that is a stream of its own, with this history. */
+export function topic(
+  name: string,
+  { history, ...options }: Partial<Topic> & Omit<Stream, 'name'> = {},
+): Topic {
+  const streams = [{ name, history }];
+  return { name, streams, keyStyle: 'SNAKE', keys: [], kafkaKey: undefined, decode: undefined, ...options };
 }
 
 export function topics(...all: Topic[]): ReadonlyMap<string, Topic> {
@@ -51,6 +56,8 @@ export function localSource(options: Partial<LocalSourceOptions> = {}) {
 /** Takes all publications and keeps them; but those of a batch that `failing` returns. */
 export class RecordingPublisher implements Publisher {
   readonly published: Publication[] = [];
+  /** The streams that were published to, one for each attempt. */
+  readonly streams: string[] = [];
   attempts = 0;
   readonly asked: (readonly string[])[] = [];
   failing: (batch: readonly Publication[]) => readonly Publication[] = () => [];
@@ -62,8 +69,9 @@ export class RecordingPublisher implements Publisher {
     return new Set(channels.filter(this.wants));
   }
 
-  publish(_topic: string, batch: readonly Publication[]): Promise<void> {
+  publish(stream: string, batch: readonly Publication[]): Promise<void> {
     this.attempts += 1;
+    this.streams.push(stream);
     const failed = this.failing(batch);
     this.published.push(...batch.filter((publication) => !failed.includes(publication)));
     return failed.length === 0

@@ -14,7 +14,8 @@ interface Post extends Ask {
 async function served(t: TestContext, options: Partial<EventsOptions> = {}) {
   const accepted: unknown[][] = [];
   const events: EventsOptions = {
-    topics: new Map(['bids', 'a/b'].map((topic) => [topic, {}])),
+    topics: () => ['bids', 'a/b'],
+    shows: (topic) => ['bids', 'a/b'].includes(topic),
     accept: async (topic, value, key) => void accepted.push([topic, value.toString(), key]),
     bodies: ownBytes(10_000),
     fromAnywhere: false,

@@ -35,8 +35,8 @@ describe('the public port', () => {
 
   it('has GraphiQL and events where the settings switch them on', async (t) => {
     const graphiql = await Graphiql.load(buildSchema('type Query { a: Int }'));
-    const topics = new Map([['bids', {}]]);
-    const events = { topics, accept: async () => {}, bodies: ownBytes(1_000), fromAnywhere: false };
+    const shown = { topics: () => ['bids'], shows: (topic: string) => topic === 'bids' };
+    const events = { ...shown, accept: async () => {}, bodies: ownBytes(1_000), fromAnywhere: false };
     const port = await serve(t, publicRoutes({ ...options, graphiql, events }));
     assert.equal((await ask(port, '/', html)).status, 200);
     const headers = { 'content-type': 'application/json' };

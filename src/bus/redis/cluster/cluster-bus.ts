@@ -279,14 +279,16 @@ export class ClusterBus implements Bus {
     return new Map(settings === undefined ? [] : [[topic, settings]]);
   }
 
-  /** The consumption of one topic, with its channels named as in Redis. */
-  #consumptionOf(topic: string | undefined): Consumption | undefined {
+  /** The consumption of one stream, with its channels named as in Redis. */
+  #consumptionOf(stream: string | undefined): Consumption | undefined {
     const consumption = this.#consumption;
-    if (consumption === undefined || topic === undefined) return undefined;
-    const nameOf = (channel: string): string => this.#places.of(topic, channel).channel;
+    if (consumption === undefined || stream === undefined) return undefined;
+    const nameOf = (channel: string): string => this.#places.of(stream, channel).channel;
     return {
-      topics: () => consumption.topics(topic),
-      read: (_topic, ranges, { wants, passOn, ready }, signal) =>
+      topics: () => consumption.topicsOf(stream).flatMap((topic) => consumption.topics(topic)),
+      topicsOf: (one) => consumption.topicsOf(one),
+      isOf: (one, topic) => consumption.isOf(one, topic),
+      read: (topic, ranges, { wants, passOn, ready }, signal) =>
         consumption.read(
           topic,
           ranges,

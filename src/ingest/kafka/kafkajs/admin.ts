@@ -7,11 +7,14 @@ const NON_EMPTY_GROUP = 68;
 const GROUP_ID_NOT_FOUND = 69;
 
 /** The topics that do not exist, or that this user may not describe. Creates none. */
-export function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<string[]> {
-  return withAdmin(kafka, async (admin) => {
-    const known = new Set(await admin.listTopics());
-    return wanted.filter((topic) => !known.has(topic));
-  });
+export async function missingTopics(kafka: Kafka, wanted: readonly string[]): Promise<string[]> {
+  const known = new Set(await allTopics(kafka));
+  return wanted.filter((topic) => !known.has(topic));
+}
+
+/** All topics that this user may describe. */
+export function allTopics(kafka: Kafka): Promise<readonly string[]> {
+  return withAdmin(kafka, (admin) => admin.listTopics());
 }
 
 /**
@@ -69,13 +72,18 @@ export function describeGroup(
 ): Promise<GroupDescription> {
   return withAdmin(kafka, async (admin) => {
     const found = await admin.fetchOffsets({ groupId, topics: [...topics] });
-    const positions = found.flatMap(({ partitions }) => partitions);
-    const texts = positions.filter(({ offset }) => offset !== NO_OFFSET).map(({ metadata }) => metadata);
+    const committed = found.map(({ topic, partitions }) => ({
+      topic,
+      positions: partitions.filter(({ offset }) => offset !== NO_OFFSET),
+    }));
+    const texts = committed.flatMap(({ positions }) => positions.map(({ metadata }) => metadata));
+    const known = committed.filter(({ positions }) => positions.length > 0).map(({ topic }) => topic);
     const { groups } = await admin.describeGroups([groupId]);
     const [group] = groups;
     // An unknown group with positions uses the protocol of KIP-848: kafkajs can't ask for its members.
     const mayHaveMembers = group?.state === NOT_CLASSIC && texts.length > 0;
-    return { hasMembers: mayHaveMembers || (group?.members.length ?? 0) > 0, texts };
+    const hasMembers = mayHaveMembers || (group?.members.length ?? 0) > 0;
+    return { hasMembers, texts, topics: known };
   });
 }
 

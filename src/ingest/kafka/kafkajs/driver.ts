@@ -8,7 +8,7 @@ import type {
   StoppableSink,
   TakeRecords,
 } from '../driver.ts';
-import { describeGroup, forgetGroup, missingTopics } from './admin.ts';
+import { allTopics, describeGroup, forgetGroup, missingTopics } from './admin.ts';
 import type { KafkaConnection } from '../connection.ts';
 import { kafkaFactory, type KafkaFactory } from './client.ts';
 import { DeadLetterProducer } from './dead-letter-producer.ts';
@@ -37,6 +37,10 @@ export class KafkajsDriver implements KafkaDriver {
     const missing = await missingTopics(this.#kafka(retry), wanted);
     this.#isReached = true;
     return missing;
+  }
+
+  topics(): Promise<readonly string[]> {
+    return allTopics(this.#kafka());
   }
 
   forgetGroup(groupId: string): Promise<boolean> {

@@ -83,8 +83,11 @@ export class Cluster {
     return found;
   }
 
-  /** @returns all topics but those that do not exist, or that this user may not describe */
-  async describe(names: readonly string[]): Promise<ReadonlyMap<string, TopicLayout>> {
+  /**
+   * @param names default: of all topics
+   * @returns all topics but those that do not exist, or that this user may not describe
+   */
+  async describe(names?: readonly string[]): Promise<ReadonlyMap<string, TopicLayout>> {
     const { brokers, topics } = await this.#metadata(names);
     this.#brokers = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
     return new Map(
@@ -142,10 +145,17 @@ export class Cluster {
     return new Map(found.map(({ partitionIndex, offset }) => [partitionIndex, Number(offset)]));
   }
 
-  async #metadata(names: readonly string[]) {
+  async #metadata(names: readonly string[] | undefined) {
     try {
       return await this.#any((broker) =>
-        this.#connections.request(broker, 'asking for topics', metadataV12.api, [...names], false, false),
+        this.#connections.request(
+          broker,
+          'asking for topics',
+          metadataV12.api,
+          names ? [...names] : null,
+          false,
+          false,
+        ),
       );
     } catch (thrown) {
       // The client throws where one topic of several is missing.

@@ -47,6 +47,10 @@ export class PlatformaticDriver implements KafkaDriver {
     });
   }
 
+  topics(): Promise<readonly string[]> {
+    return this.#withCluster(async (cluster) => [...(await cluster.describe()).keys()]);
+  }
+
   forgetGroup(groupId: string): Promise<boolean> {
     return this.#withCluster(async (cluster) => {
       try {
@@ -66,12 +70,15 @@ export class PlatformaticDriver implements KafkaDriver {
       const group = new GroupCoordinator(cluster, groupId, 0);
       try {
         const layouts = await cluster.describe(topics);
-        const positions = await Promise.all(
-          [...layouts].map(([topic, { leaders }]) => group.committed(topic, leaders.length)),
+        const found = await Promise.all(
+          [...layouts].map(async ([topic, { leaders }]) => {
+            const positions = await group.committed(topic, leaders.length);
+            return { topic, positions: positions.filter(({ offset }) => offset !== undefined) };
+          }),
         );
-        const committed = positions.flat().filter(({ offset }) => offset !== undefined);
-        const texts = committed.map(({ metadata }) => metadata);
-        return { hasMembers: await group.hasMembers(), texts };
+        const texts = found.flatMap(({ positions }) => positions.map(({ metadata }) => metadata));
+        const committed = found.filter(({ positions }) => positions.length > 0);
+        return { hasMembers: await group.hasMembers(), texts, topics: committed.map(({ topic }) => topic) };
       } finally {
         await group.close();
       }

@@ -21,6 +21,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 const MAX_BYTES = 1_000;
 
 interface Read {
+  readonly topic: string;
   readonly ranges: readonly LogRange[];
   readonly signal: AbortSignal;
   readonly reader: Reader;
@@ -30,15 +31,23 @@ interface Read {
 const LOG = { partition: 0, log: 'id/0', leaderEpoch: 3, lastEpoch: 3, lastFrom: undefined };
 
 /** Up to `next`, all of the only partition of `bids` has been published. */
-const consumed = (next: number, others: Partial<ConsumedPartition> = {}): ConsumedTopic[] => {
+const consumed = (next: number, others: Partial<ConsumedPartition> = {}, topic = 'bids'): [ConsumedTopic] => {
   const partition = { ...LOG, assignedAt: 7, start: 0, next, until: next, ...others };
-  return [{ topic: 'bids', count: 1, partitions: [partition] }];
+  return [{ topic, count: 1, partitions: [partition] }];
 };
 
 const notJoined = (): void => assert.fail('expected the channel of positions to be joined');
 
-/** This pod listens to channel a of `bids`, and consumes nothing of it; another pod does. */
-async function setUp(t: TestContext, { histories = new Map<string, unknown>(), isEdge = false } = {}) {
+/** This pod listens to channel a of `bids`, or of another stream, and consumes nothing of it; another pod does. */
+async function setUp(
+  t: TestContext,
+  {
+    histories = new Map<string, unknown>(),
+    isEdge = false,
+    stream = 'bids',
+    before = consumed(2) as ConsumedTopic[],
+  } = {},
+) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const clock = new FakeClock();
   clock.patience = 0;
@@ -51,9 +60,11 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
   let hearPositions: Listener = notJoined;
   const consumption: Consumption = {
     topics: () => own,
-    read: (_topic, ranges, reader, signal) =>
+    topicsOf: (one) => one.split(','),
+    isOf: (_stream, topic) => topic !== 'others',
+    read: (topic, ranges, reader, signal) =>
       new Promise((resolve, reject) => {
-        reads.push({ ranges, reader, signal, end: (error) => (error ? reject(error) : resolve()) });
+        reads.push({ topic, ranges, reader, signal, end: (error) => (error ? reject(error) : resolve()) });
       }),
   };
   const missed = new MissedMessages({
@@ -82,13 +93,13 @@ async function setUp(t: TestContext, { histories = new Map<string, unknown>(), i
   const join = async (_channel: string, listener: Listener) => void (hearPositions = listener);
   await Promise.race([missed.start({ join }), setImmediate()]);
   const listen = (channel: string, into = heard): Listener =>
-    missed.listen('bids', channel, (payload) => into.push(String(payload)));
+    missed.listen(stream, channel, (payload) => into.push(String(payload)));
   const hear = listen('a');
   const positions = (topics: ConsumedTopic[]): void => hearPositions(writePositions(topics));
   const answer = (topics: ConsumedTopic[], number = sent.at(-1)?.split(' ').at(-1)): void => {
     assert.equal(missed.heard(`@other ${number} ${writePositions(topics)}`), true);
   };
-  answer(consumed(2));
+  answer(before);
   await setImmediate();
   const confirm = (): void => {
     missed.heardBeat();
@@ -151,6 +162,36 @@ test('what a pod has missed is read before what it hears over the next connectio
   hear('8');
   assert.deepEqual(heard, ['3', '4', '5', '6', '7', '8']);
   assert.deepEqual(told, ['bids lost', 'bids read']);
+});
+
+test('of a stream of several topics each is read that was published to, and none if another one is new', async (t) => {
+  const both = (asks: number, bids: number) => [...consumed(asks, {}, 'asks'), ...consumed(bids)];
+  const options = { stream: 'asks,bids', before: both(4, 2) };
+  const { hear, heard, answer, told, reads, blink } = await blinked(t, options);
+  hear('6');
+  await answer(both(5, 6));
+  assert.deepEqual(reads[0]?.ranges, [{ ...RANGE, from: 4, until: 5 }]);
+  reads[0].reader.passOn('a', 'ask');
+  reads[0].end();
+  await setImmediate();
+  assert.deepEqual([reads[1]?.topic, reads[1]?.ranges], ['bids', [RANGE]]);
+  reads[1]?.reader.passOn('a', '3');
+  reads[1]?.end();
+  await setImmediate();
+  assert.deepEqual(heard, ['ask', '3', '6']);
+  blink();
+  await answer([...both(5, 9), ...consumed(9, {}, 'others')]);
+  assert.equal(reads.length, 3, 'a topic of another stream is none of its');
+  blink();
+  await answer([...both(5, 9), ...consumed(9, {}, 'lots')]);
+  assert.equal(reads.length, 3);
+  assert.deepEqual(told, [
+    'asks,bids lost',
+    'asks,bids read',
+    'asks,bids lost',
+    'asks,bids lost',
+    'asks,bids missed',
+  ]);
 });
 
 test('a topic that is kept from now on is not read any more: what it is missing is told', async (t) => {

@@ -669,6 +669,8 @@ async function consuming(t: TestContext) {
   const kafka = { topics: consumedTo(2), read: [] as (readonly [from: number, until: number])[] };
   bus.readMissedFrom({
     topics: () => kafka.topics,
+    topicsOf: (stream) => [stream],
+    isOf: (stream, topic) => stream === topic,
     read: async (_topic, ranges) =>
       void kafka.read.push(...ranges.map(({ from, until }) => [from, until] as const)),
   });

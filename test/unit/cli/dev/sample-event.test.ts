@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { introduction, newTopics } from '../../../../src/cli/dev/introduction.ts';
+import { topic as topicNamed, topics } from '../../ingest/parts.ts';
 import { sampleEvents } from '../../../../src/cli/dev/sample-event.ts';
 import { loadConfig } from '../../../../src/config/config.ts';
 import { loadGraph } from '../../../../src/graph/loader/load-graph.ts';
@@ -109,7 +110,7 @@ test('after a reload the topics that are new have a command, and none that were 
       type Bid { n: Int }`,
   });
   const graph = await loadGraph(folder);
-  const [url, bids] = ['http://localhost:4000', new Map([['bids', {}]])];
+  const [url, bids] = ['http://localhost:4000', topics(topicNamed('bids'))];
   assert.equal(
     newTopics(loadConfig({}), graph, url, bids),
     `\n  Topics that are new:\n\n${curl('lots')}'{"n":1}'\n\n`,

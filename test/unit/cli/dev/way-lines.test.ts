@@ -5,10 +5,9 @@ import type { GroupWay, Way } from '../../../../src/cli/dev/way.ts';
 import { DecodeError } from '../../../../src/events/decode-error.ts';
 
 const BINDINGS = [
-  { field: 'bid_placed', topic: 'bids', key: 'auction_id', keyRequired: true },
-  { field: 'any_bid', topic: 'bids', key: 'auction_id' },
-  { field: 'all_bids', topic: 'bids', key: undefined },
-  { field: 'sale', topic: 'sales', key: undefined },
+  { field: 'bid_placed', key: 'auction_id', keyRequired: true },
+  { field: 'any_bid', key: 'auction_id' },
+  { field: 'all_bids', key: undefined },
 ];
 const KAFKA = { origin: undefined, isShared: false };
 
@@ -77,7 +76,7 @@ test('a routing field that is missing or null is told for the fields that need i
 
 test('a nested key is told by its path, and asked for by its argument', () => {
   const key = 'seller.house.id';
-  const bindings = [{ field: 'bid_placed', topic: 'bids', key, argument: 'house_id' }];
+  const bindings = [{ field: 'bid_placed', key, argument: 'house_id' }];
   const told = (value?: number): string[] => {
     const seen = way({ routed: { keys: new Map([[key, value]]), channels: ['bids'] } });
     return wayLines(seen, bindings, KAFKA).map(({ text }) => text);

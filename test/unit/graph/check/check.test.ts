@@ -17,7 +17,7 @@ const coded = (definition: string, ...said: readonly string[]): Case => [
 describe('checkGraph', () => {
   testDirectives({
     '@event(topic: "bids", ›retain: true)':
-      'Unknown argument "retain" on directive "@event". → topic, key, argument, keyFrom, keys, format, schema',
+      'Unknown argument "retain" on directive "@event". → topic, topics, key, argument, keyFrom, keys, format, schema',
     '@event(topic: "bids", keys: ›CAMEL)': 'keys: expected SNAKE or KEEP, got CAMEL → Leave it out',
     '@event(topic: "bids", format: ›XML, keyFrom: ›KAFKAKEY)': [
       "format: expected JSON or AVRO or PROTOBUF or JSON_SCHEMA, got XML → a function that makes events of the topic's messages: decode: {",
@@ -26,6 +26,16 @@ describe('checkGraph', () => {
     '@event(topic: "bids", keyFrom: ›"KAFKA_KEY")':
       'keyFrom: expected EVENT or KAFKA_KEY, got "KAFKA_KEY" → Write keyFrom: KAFKA_KEY, without quotes.',
     '@event(topic: ›"my bids")': 'expected the name of a Kafka topic, got "my bids" → letters, digits',
+    '@event(topic: ›"/bids")':
+      'expected the name of a Kafka topic, or a pattern with a slash before and behind it only, got "/bids" → Write "/^orders-/".',
+    '@event(topic: ›"/^bids(/")':
+      'expected a regular expression, got "/^bids(/": Invalid regular expression: /^bids(/: Unterminated group',
+    '›@event(replay: 3)': 'expected either topic or topics, got neither → topics: ["orders-eu", "orders-us"]',
+    '@event(topic: "bids", topics: ›["asks"])': 'expected either topic or topics, got both',
+    '@event(topics: ›[])': 'topics: expected at least one, got an empty list',
+    '@event(topics: ›["bids", "my bids"])': 'expected the name of a Kafka topic, got "my bids"',
+    [`@event(topics: ›[${Array.from({ length: 5 }, (_, n) => `"${'x'.repeat(200)}${n}"`).join(', ')}])`]:
+      'topics: expected names of 1000 characters together, got 1009 → Write a pattern that they match.',
     '@event(topic: "bids", key: ›"amount")':
       'key "amount" is no argument of Subscription.bid_placed → Arguments: auction_id.',
     '@event(topic: "bids", key: ›"house_id")':
@@ -192,6 +202,14 @@ describe('checkGraph', () => {
     'one topic with two styles of keys': [
       'type Subscription {\n  a: Bid @event(topic: "b", keys: KEEP)\n  b: Bid ›@event(topic: "b")\n}\ntype Bid { amount: Int }',
       'topic "b" is shown with keys: SNAKE here and with keys: KEEP by Subscription.a → the same keys',
+    ],
+    'a topic that a pattern shows with another style of keys': [
+      'type Subscription {\n  a: Bid @event(topics: ["c", "b-1"], keys: KEEP)\n  b: Bid ›@event(topic: "/^b-/")\n}\ntype Bid { amount: Int }',
+      'topic "b-1" is shown with keys: SNAKE here and with keys: KEEP by Subscription.a → the same keys',
+    ],
+    'a topic that a pattern routes by its Kafka key': [
+      'type Subscription { a(x: ID!): Bid @event(topic: "/^b/", key: "x", keyFrom: ›KAFKA_KEY) b(y: ID!): Bid @event(topic: "b", key: "y") }\ntype Bid { x: ID, y: ID }',
+      'keyFrom: KAFKA_KEY, but Subscription.b routes the events of topic "b" by "y" of the event → the same key and keyFrom',
     ],
     'keyFrom: KAFKA_KEY without a key': [
       bid('@event(topic: "bids", keyFrom: ›KAFKA_KEY)', ''),

@@ -36,10 +36,10 @@ describe('the history of a topic', () => {
     it(`is such that ${what}`, async (t) => {
       const lines = fields.map((more, index) => `bid_${index}: Bid @event(topic: "bids" ${more})`);
       const schema = `type Subscription { ${lines.join('\n')} other: Bid @event(topic: "others") } type Bid { amount: Int }`;
-      const { topics } = await loadGraph(await graphFolder(t, { 'schema.graphql': schema }));
+      const { streams } = await loadGraph(await graphFolder(t, { 'schema.graphql': schema }));
       const [size, ttlMs, keepsAll] = kept ?? [];
-      assert.deepEqual(topics.get('bids')?.history, kept && { size, ttlMs, keepsAll });
-      assert.equal(topics.get('others')?.history, undefined);
+      assert.deepEqual(streams.get('bids')?.history, kept && { size, ttlMs, keepsAll });
+      assert.equal(streams.get('others')?.history, undefined);
     });
   }
 });

@@ -52,12 +52,24 @@ describe('loadGraph', () => {
     const { topics } = await load(t);
     const json = { format: 'JSON', decodeValue: undefined, keyFormat: undefined, decodeKey: undefined };
     const bare = { ...json, envelope: 'NONE', from: new Map(), shape: undefined };
-    const rest = { kafkaKey: undefined, decode: undefined, history: undefined, ...bare };
+    const rest = { pattern: undefined, kafkaKey: undefined, decode: undefined, ...bare };
     assert.deepEqual(
       [...topics.values()],
       [
-        { name: 'bids', keyStyle: 'SNAKE', keys: ['auction_id', 'bidder_id'], ...rest },
-        { name: 'camel', keyStyle: 'KEEP', keys: ['someId'], ...rest },
+        {
+          name: 'bids',
+          streams: [{ name: 'bids', history: undefined }],
+          keyStyle: 'SNAKE',
+          keys: ['auction_id', 'bidder_id'],
+          ...rest,
+        },
+        {
+          name: 'camel',
+          streams: [{ name: 'camel', history: undefined }],
+          keyStyle: 'KEEP',
+          keys: ['someId'],
+          ...rest,
+        },
       ],
     );
   });

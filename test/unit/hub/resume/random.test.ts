@@ -30,7 +30,7 @@ async function run(seed: number): Promise<void> {
   const cost = { comparisons: random.chance(0.5) ? UNITS.turn : 1, scans: 0 };
   const bus = busWith(size);
   const { hub } = setUpOn(bus, {
-    topics: keeping(size),
+    streams: keeping(size),
     maxWaiting: 10_000,
     binding: { filter: filterOn(undefined, () => true, cost) },
     execute: (event: { n: number }, _, context): ExecutionResult | Promise<ExecutionResult> => {

@@ -5,7 +5,7 @@ import type { GapListener, Listener, Subscription } from '../../../../src/bus/bu
 import type { HistoryPosition, HistoryRead } from '../../../../src/bus/history.ts';
 import { MemoryBus } from '../../../../src/bus/memory-bus.ts';
 import type { Operation } from '../../../../src/executor/operation.ts';
-import type { Topic } from '../../../../src/graph/graph.ts';
+import type { Stream } from '../../../../src/graph/graph.ts';
 import { Group } from '../../../../src/hub/group.ts';
 import type { Hub } from '../../../../src/hub/hub.ts';
 import type { Wish } from '../../../../src/hub/resume/recording-request.ts';
@@ -14,7 +14,6 @@ import type { Subscriber } from '../../../../src/hub/subscriber.ts';
 import type { Json } from '../../../../src/lazy/reads.ts';
 import { createLog } from '../../../../src/log.ts';
 import { Metrics } from '../../../../src/metrics.ts';
-import { topic as topicNamed, topics } from '../../ingest/parts.ts';
 import { operation, settled, setUpOn } from '../parts.ts';
 import { holdTimers } from '../../turns.ts';
 
@@ -31,7 +30,7 @@ type Options = NonNullable<Parameters<typeof setUpOn>[1]> & {
 export function world(t: TestContext, { size = 50, keepsAll = false, ...options }: Options = {}) {
   holdTimers(t);
   const bus = busWith(size, keepsAll);
-  const parts = setUpOn(bus, { topics: keeping(size, keepsAll), ...options });
+  const parts = setUpOn(bus, { streams: keeping(size, keepsAll), ...options });
   const asked = operation();
   const client = (viewer: Json = {}): Client => new Client(parts.hub, viewer, asked);
   const lost = async (...viewers: readonly Json[]): Promise<Client[]> => {
@@ -64,9 +63,9 @@ export const wishOf = (sequence: number, owner: object = {}, more: Partial<Wish>
   ...more,
 });
 
-/** The topics of a graph that says so of the topic. */
-export function keeping(size: number, keepsAll = false): ReadonlyMap<string, Topic> {
-  return topics(topicNamed(TOPIC, { history: { size, ttlMs: 60_000, keepsAll } }));
+/** The streams of a graph that says so of the topic. */
+export function keeping(size: number, keepsAll = false): ReadonlyMap<string, Stream> {
+  return new Map([[TOPIC, { name: TOPIC, history: { size, ttlMs: 60_000, keepsAll } }]]);
 }
 
 /** A memory bus that keeps history of the topic. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { hashOfKey } from '../../../../src/events/deletion.ts';
+import { decodeMessage } from '../../../../src/events/message.ts';
 import type { Publication } from '../../../../src/events/publisher.ts';
 import type { Schemas } from '../../../../src/ingest/schemas/codec.ts';
 import { SchemaUnavailable } from '../../../../src/ingest/schemas/schema-unavailable.ts';
@@ -8,6 +10,7 @@ import { deferred } from '../../../helpers/deferred.ts';
 import { range } from '../../../helpers/numbers.ts';
 import { roomForRecords } from '../../../helpers/source-settings.ts';
 import { events, FakeBatch, setUp } from './batch-parts.ts';
+import { record as kafkaRecord } from '../parts.ts';
 import { turnsUntil } from '../../../helpers/turns-until.ts';
 
 /** Resolves when the partition of the batch is no longer paused. */
@@ -137,6 +140,47 @@ test('a second attempt publishes what was not acknowledged, in order, and nothin
   // Three channels an event: the topic and two ids.
   const { committed } = await consume([0, 1, 2].map((n) => `{"ids":["a${n}","b${n}"]}`));
   assert.deepEqual([offsets(), committed], [[0, 0, 1, 2, 2, 2, 0, 1, 1], [3]]);
+});
+
+test('each stream of a topic gets its events, and a second attempt publishes to those that have not taken all', async () => {
+  const streams = [{ name: 'bids' }, { name: 'asks,bids' }, { name: '~^b' }];
+  const { consume, publisher } = setUp({ keys: ['id'], streams });
+  publisher.wants = (channel) => !channel.startsWith('~') || channel.includes(':');
+  publisher.failing = (publications) => (publisher.attempts === 2 ? publications.slice(1) : []);
+  const { committed } = await consume(['{"id":1}', '{"id":2}']);
+  assert.deepEqual(publisher.streams, ['bids', 'asks,bids', 'asks,bids', '~^b']);
+  assert.deepEqual(committed, [2]);
+  assert.deepEqual(
+    publisher.published.map(({ channel, payload, source }) => {
+      const { m, t, o } = decodeMessage(payload) ?? {};
+      return [channel, m, t, o, source?.partition];
+    }),
+    [
+      ['bids', undefined, 'bids', 0, 0],
+      ['bids:id=1', undefined, 'bids', 0, 0],
+      ['bids', undefined, 'bids', 1, 0],
+      ['bids:id=2', undefined, 'bids', 1, 0],
+      ['asks,bids', 1, 'bids', 0, 'bids/0'],
+      ['asks,bids:id=1', 1, 'bids', 0, 'bids/0'],
+      ['asks,bids', 1, 'bids', 1, 'bids/0'],
+      ['asks,bids:id=2', 1, 'bids', 1, 'bids/0'],
+      ['~^b:id=1', 1, 'bids', 0, 'bids/0'],
+      ['~^b:id=2', 1, 'bids', 1, 'bids/0'],
+    ],
+  );
+});
+
+test('a tombstone deletes its key in each stream that keeps something, as a key of its topic', async () => {
+  const history = { size: 9, ttlMs: 9_000, keepsAll: true };
+  const streams = [{ name: 'bids', history }, { name: 'asks,bids', history }, { name: '~^b' }];
+  const { consume, publisher } = setUp({ streams });
+  const tombstone = kafkaRecord(null, { partition: 0, offset: 0, key: Buffer.from('k') });
+  await consume(Object.assign(new FakeBatch([]), { records: [tombstone] }));
+  assert.deepEqual(publisher.streams, ['bids', 'asks,bids']);
+  assert.deepEqual(
+    publisher.published.map(({ deletes }) => deletes),
+    [hashOfKey('k'), hashOfKey('bids/k')],
+  );
 });
 
 for (const [what, happen] of [

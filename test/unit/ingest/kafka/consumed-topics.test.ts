@@ -46,6 +46,25 @@ test('of a graph that replaces another Kafka is asked for the topics that are ne
   assert.deepEqual(consumed.names, ['bids', 'news']);
 });
 
+test('topics that match a pattern come and go, with their metrics, and dead letters are none of them', async (t) => {
+  const { consumed, driver, metrics } = setUp(t);
+  let there = ['bids', 'letters', 'lists'];
+  driver.topics = async () => there;
+  assert.equal(consumed.replace(topics(topic('bids'), topic('/^l/', { pattern: /^l/ }))), true);
+  assert.deepEqual(await consumed.present(), ['bids', 'lists']);
+  assert.deepEqual(consumed.of('/^l/'), ['lists']);
+  there = ['bids', 'letters', 'lots'];
+  assert.deepEqual(await consumed.present(), ['bids', 'lots']);
+  const labels = (await metrics.badPartitions.get()).values.map((one) => one.labels['topic']);
+  assert.deepEqual(labels, ['bids', 'lots']);
+  assert.deepEqual([...consumed.made(new Set())], ['lots']);
+  // Replacing handles a pattern in another way only.
+  assert.equal(
+    consumed.replace(topics(topic('bids'), topic('/^l/', { pattern: /^l/, keys: ['id'] }))),
+    false,
+  );
+});
+
 test('a graph that shows dead letters, or of whose topics Kafka says nothing, is refused', async (t) => {
   const { consumed, driver } = setUp(t);
   await assert.rejects(consumed.check(named('letters')), {

@@ -17,8 +17,9 @@ export class FakeDriver implements KafkaDriver {
   options: MemberOptions | undefined;
 
   missingTopics: KafkaDriver['missingTopics'] = async () => [];
+  topics: KafkaDriver['topics'] = async () => [];
   forgetGroup = async () => true;
-  describeGroup = async () => ({ hasMembers: false, texts: [] as string[] });
+  describeGroup = async () => ({ hasMembers: false, texts: [] as string[], topics: [] as string[] });
   deadLetterSink: KafkaDriver['deadLetterSink'] = () => assert.fail('no test has a dead-letter topic');
   isRetriable = () => true;
   read: KafkaDriver['read'] = () => assert.fail('no test has anything to be read again');

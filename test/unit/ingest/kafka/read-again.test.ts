@@ -42,6 +42,7 @@ function setUp({ records = [], maxAgeSeconds = 0, positions = [], ...options }: 
     routing: { topics: topics(topic('bids', options)), prefix: '', maxAgeSeconds, now: () => NOW },
     maxRecordBytes: LARGEST,
     maxFanoutBytes: MAX_FANOUT_BYTES,
+    topicsOf: (stream) => [stream],
     positions: (wanted) => positions.filter((one) => wanted === undefined || one.topic === wanted),
     published: (_topic, partition) => (partition === 2 ? { offset: 9, epoch: 1e10 + 4 } : undefined),
   });

@@ -35,7 +35,7 @@ const emptyHub = {
 const hub = { inspect: (_limit: number) => emptyHub, groups: table(), channels: table() };
 
 const inspectable: DebugOptions['inspectable'] = {
-  explainer: { topics: [], explain: () => undefined, last: () => undefined },
+  explainer: { topics: [], shows: () => false, explain: () => undefined, last: () => undefined },
   hub,
   connections: {
     inspect: () => ({ count: 0 }),
@@ -154,7 +154,16 @@ describe('explain', () => {
     const asked = t.mock.fn(() => undefined);
     const graphs = [['sales', 'bids', 'listings'], []];
     const [some, none] = await Promise.all(
-      graphs.map((topics) => served(t, { explainer: { topics, explain: asked, last: asked } })),
+      graphs.map((topics) =>
+        served(t, {
+          explainer: {
+            topics,
+            shows: (topic: string) => topics.includes(topic),
+            explain: asked,
+            last: asked,
+          },
+        }),
+      ),
     );
     for (const [topic, names] of [
       ['listing', 'listings, bids, sales'],
