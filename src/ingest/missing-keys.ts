@@ -29,10 +29,8 @@ export class MissingKeys {
   }
 
   /** Counters begin at 0. */
-  know(topics: ReadonlyMap<string, Topic>): void {
-    for (const { name, keys } of topics.values()) {
-      for (const field of keys) this.#options.metrics.missingKeys.inc({ topic: name, field }, 0);
-    }
+  know({ name, keys }: Topic): void {
+    for (const field of keys) this.#options.metrics.missingKeys.inc({ topic: name, field }, 0);
   }
 
   /**

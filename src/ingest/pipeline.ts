@@ -89,7 +89,7 @@ export class Pipeline {
     this.#maxAgeMs = options.maxAgeSeconds * 1_000;
     this.#keyRouting = new KeyRouting(options);
     this.#missingKeys = new MissingKeys(options);
-    this.#know(options.topics);
+    this.#know(options.topics.values());
     this.#slow = new SlowRecords(options);
   }
 
@@ -101,7 +101,7 @@ export class Pipeline {
     }
     this.#topics = topics;
     this.#routed.clear();
-    this.#know(topics);
+    this.#know(topics.values());
   }
 
   #topicOf(name: string): RoutedTopic | undefined {
@@ -117,22 +117,26 @@ export class Pipeline {
     // Topics that match patterns come and go.
     if (this.#routed.size === this.#topics.size + MAX_MATCHED) this.#routed.clear();
     this.#routed.set(name, routed);
+    this.#know([topic]);
     return routed;
   }
 
-  /** What is known of a topic's events outlives its graph. */
-  #knownOf({ name, envelope }: Topic): KnownEvents | undefined {
+  /** What is known of a topic's events outlives its graph. Topics that match a pattern share the room of one. */
+  #knownOf({ name, streams, envelope }: Topic): KnownEvents | undefined {
     if (envelope !== 'CLOUDEVENTS' || this.#options.takesCopies === true) return undefined;
-    let known = this.#known.get(name);
-    if (known === undefined) this.#known.set(name, (known = knownEvents()));
+    const owner = this.#topics.has(name) ? name : (streams[0]?.name ?? name);
+    let known = this.#known.get(owner);
+    if (known === undefined) this.#known.set(owner, (known = knownEvents()));
     return known;
   }
 
   /** Counters begin at 0: otherwise Prometheus would not see the first increase of each. */
-  #know(topics: ReadonlyMap<string, Topic>): void {
-    const named = new Map([...topics].filter(([, { pattern }]) => pattern === undefined));
-    for (const topic of named.keys()) this.#options.metrics.tombstones.inc({ topic }, 0);
-    this.#missingKeys.know(named);
+  #know(topics: Iterable<Topic>): void {
+    for (const topic of topics) {
+      if (topic.pattern !== undefined) continue;
+      this.#options.metrics.tombstones.inc({ topic: topic.name }, 0);
+      this.#missingKeys.know(topic);
+    }
   }
 
   /**

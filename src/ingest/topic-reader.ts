@@ -25,7 +25,7 @@ export type Reading =
 const KNOWN_IDS = 10_000;
 const KNOWN_CHARACTERS = 4 * 1024 * 1024;
 
-/** Where CloudEvents were, by source and id: a record that is read again is no copy of itself. */
+/** Where CloudEvents were, by topic, source and id: a record that is read again is no copy of itself. */
 export type KnownEvents = LRUCache<string, Pick<EventRecord, 'partition' | 'offset' | 'epoch'>>;
 
 export function knownEvents(): KnownEvents {
@@ -125,9 +125,9 @@ export class TopicReader {
     return this.#complete(expectEvent(opened.event), opened.whole, record, key);
   }
 
-  #isCopy(whole: JsonValue, { partition, offset, epoch }: EventRecord): boolean {
+  #isCopy(whole: JsonValue, { topic, partition, offset, epoch }: EventRecord): boolean {
     if (!isRecord(whole) || whole['id'] === undefined || whole['source'] === undefined) return false;
-    const id = JSON.stringify([whole['source'], whole['id']]);
+    const id = JSON.stringify([topic, whole['source'], whole['id']]);
     const known = this.#known?.get(id);
     if (known === undefined) {
       this.#known?.set(id, { partition, offset, epoch });

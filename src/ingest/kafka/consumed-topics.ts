@@ -47,7 +47,8 @@ export class ConsumedTopics {
 
   /** Also those that are missing. */
   get names(): readonly string[] {
-    return [...this.#named, ...this.#matched.names];
+    // A topic that has matched is named by the next graph, until the next look.
+    return [...new Set([...this.#named, ...this.#matched.names])];
   }
 
   /** Whether the graph has no topics. */

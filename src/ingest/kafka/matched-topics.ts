@@ -43,6 +43,7 @@ export class MatchedTopics {
       .filter((name) => !KAFKAS_OWN.test(name) && !others.has(name) && this.#matches(name))
       .toSorted();
     const before = new Set(this.#names);
+    for (const name of this.#appeared) if (!matching.includes(name)) this.#appeared.delete(name);
     for (const name of matching) if (!before.has(name) && this.#hasLookedFor(name)) this.#appeared.add(name);
     this.#looked = new Set(this.#patterns.map(String));
     this.#names = matching.slice(0, MAX_MATCHED);

@@ -201,6 +201,20 @@ test('a tombstone is passed over and counted, and is neither decoded nor a dead 
   }
 });
 
+const topicsOf = async (counter: { get(): Promise<{ values: { labels: object }[] }> }) =>
+  (await counter.get()).values.map(({ labels }) => (labels as { topic: string }).topic);
+
+test('topics of a pattern share the room for what is known of CloudEvents, and each has counters that begin at 0', async () => {
+  const pattern = topic('/^b/', { pattern: /^b/, envelope: 'CLOUDEVENTS', keys: ['id'] });
+  const { pipeline, metrics } = pipelineOf(pattern);
+  const event = JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 't', data: { id: 1 } });
+  const isPublished = (name: string, offset: number): boolean =>
+    pipeline.route(record(event, { topic: name, offset })) instanceof RoutedEvent;
+  assert.deepEqual([isPublished('b1', 1), isPublished('b2', 1), isPublished('b1', 2)], [true, true, false]);
+  assert.deepEqual(await topicsOf(metrics.tombstones), ['b1', 'b2']);
+  assert.deepEqual(await topicsOf(metrics.missingKeys), ['b1', 'b2']);
+});
+
 test('a tombstone of a topic with history deletes its key, unless it has none, or one that is no text', () => {
   const history = { size: 10, ttlMs: 60_000, keepsAll: true };
   const { pipeline } = pipelineOf(topic('bids', { history }), { maxAgeSeconds: 1, now: 1_000_000 });
