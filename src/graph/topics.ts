@@ -68,13 +68,15 @@ export function topicNamed(topics: ReadonlyMap<string, Topic>, name: string): To
   const all = [first, ...others];
   const keys = [...new Set(all.flatMap((topic) => topic.keys))];
   // With another key, or a key that is read from the event, the Kafka key does not name all channels.
-  const isKafkaKey = all.every(({ kafkaKey }) => kafkaKey === first.kafkaKey) && keys.length === 1;
+  const keyed = all.filter((topic) => topic.keys.length > 0);
+  const kafkaKey = keyed[0]?.kafkaKey;
+  const isKafkaKey = keyed.every((topic) => topic.kafkaKey === kafkaKey);
   return {
     ...first,
     name,
     pattern: undefined,
     keys,
-    kafkaKey: isKafkaKey ? first.kafkaKey : undefined,
+    kafkaKey: isKafkaKey ? kafkaKey : undefined,
     streams: [...new Map(all.flatMap(({ streams }) => streams.map((one) => [one.name, one]))).values()],
   };
 }

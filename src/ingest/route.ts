@@ -3,7 +3,7 @@ import type { Topic } from '../graph/graph.ts';
 import type { Event, JsonValue } from '../events/event.ts';
 import { DecodeError } from '../events/decode-error.ts';
 
-/** Distinct channels of one event. Each carries the whole payload, so a long list under a key would multiply it. */
+/** Distinct channels of one event in one stream. Each carries the whole payload, so a long list under a key would multiply it. */
 export const MAX_EVENT_CHANNELS = 1_000;
 
 /**
@@ -26,6 +26,7 @@ function routeTo(
   keys: readonly string[],
   prefix: string,
 ): void {
+  const before = channels.length;
   channels.push(topicChannel(prefix, stream));
   for (const key of keys) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
@@ -38,7 +39,7 @@ function routeTo(
     for (const element of value) {
       const channel = channelOf(element, key, stream, prefix);
       if (channel !== undefined) distinct.add(channel);
-      if (channels.length + distinct.size > MAX_EVENT_CHANNELS) throw tooMany(key);
+      if (channels.length - before + distinct.size > MAX_EVENT_CHANNELS) throw tooMany(key);
     }
     channels.push(...distinct);
   }

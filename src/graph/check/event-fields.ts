@@ -61,18 +61,23 @@ function checkEventType({ field, place }: EventField, findings: Findings): void 
 /** Messages of a topic are decoded once, for all fields that are bound to it: these arguments must be equal. */
 function checkAgreement(fields: readonly EventField[], findings: Findings): void {
   for (const [index, field] of fields.entries()) {
-    const other = fields.slice(0, index).find((one) => sharedTopic(one, field) !== undefined);
-    const topic = other && sharedTopic(other, field);
-    if (other === undefined) continue;
-    const [here, there] = [decodingOf(field), decodingOf(other)];
-    for (const [name, value] of Object.entries(here)) {
-      if (value === there[name]) continue;
-      const message = `topic "${topic}" is shown with ${name}: ${value} here and with ${name}: ${there[name]} by Subscription.${other.field.name}`;
-      findings.error(
-        field.placeOfArgument(name),
-        message,
-        `All fields that show a topic need the same ${name}.`,
-      );
+    const here = decodingOf(field);
+    const told = new Set<string>();
+    // Fields that another one has a topic in common with need have none among themselves.
+    for (const other of fields.slice(0, index)) {
+      const topic = sharedTopic(other, field);
+      if (topic === undefined) continue;
+      const there = decodingOf(other);
+      for (const [name, value] of Object.entries(here)) {
+        if (value === there[name] || told.has(name)) continue;
+        told.add(name);
+        const message = `topic "${topic}" is shown with ${name}: ${value} here and with ${name}: ${there[name]} by Subscription.${other.field.name}`;
+        findings.error(
+          field.placeOfArgument(name),
+          message,
+          `All fields that show a topic need the same ${name}.`,
+        );
+      }
     }
   }
 }

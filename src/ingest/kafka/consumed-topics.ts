@@ -25,8 +25,8 @@ const LOOK_MS = 60_000;
 
 /**
  * The topics that are consumed: those of the graph, which may be replaced, if Kafka has them, and those that match its
- * patterns. `notReady` reports a topic
- * that is missing from the start, since its name may be wrong, but not one that goes later, since it goes for all pods.
+ * patterns. `notReady` reports a topic that is missing from the start, since its name may be wrong, but not one that goes
+ * later, since it goes for all pods.
  */
 export class ConsumedTopics {
   readonly #options: Options;
@@ -47,8 +47,7 @@ export class ConsumedTopics {
 
   /** Also those that are missing. */
   get names(): readonly string[] {
-    // A topic that has matched is named by the next graph, until the next look.
-    return [...new Set([...this.#named, ...this.#matched.names])];
+    return [...this.#named, ...this.#matched.names];
   }
 
   /** Whether the graph has no topics. */
@@ -60,9 +59,9 @@ export class ConsumedTopics {
     return this.#matched.hasPatterns;
   }
 
-  /** Those of a stream that are known of. */
+  /** Those of a stream that are consumed. */
   of(stream: string): readonly string[] {
-    return this.names.filter((name) =>
+    return this.#consumable.filter((name) =>
       topicNamed(this.#topics, name)?.streams.some((one) => one.name === stream),
     );
   }

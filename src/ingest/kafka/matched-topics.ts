@@ -18,7 +18,7 @@ export class MatchedTopics {
   /** Takes the patterns of these topics. What matched before stays until the next look, if it still matches. */
   use(topics: ReadonlyMap<string, Topic>): void {
     this.#patterns = [...topics.values()].flatMap(({ pattern }) => pattern ?? []);
-    this.#names = this.#names.filter((name) => this.#matches(name));
+    this.#names = this.#names.filter((name) => this.#matches(name) && !topics.has(name));
   }
 
   get hasPatterns(): boolean {

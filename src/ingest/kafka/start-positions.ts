@@ -47,9 +47,10 @@ export function resetsAfter(resets: number, to: PositionReset['to']): number {
  * Decides where partitions start, purely from what their group has committed for all partitions of the topic, so that two
  * pods that join together decide alike:
  *
- *   the group has no position on the topic            the end a position of a topic that had the same name      the
- * beginning: the topic was made anew no position, and the partition is settled         the end: the group had not come to
- * commit its first position no position, and it is not                        the beginning: the partition is new
+ * - the group has no position on the topic: the end; the beginning if the topic is new
+ * - a position of a topic that had the same name: the beginning, as the topic was made anew
+ * - no position, and the partition is settled: the end, as the group had not come to commit its first position
+ * - no position, and it is not settled: the beginning, as the partition is new
  *
  * A partition is settled if it existed when the group was new, or if the group has a position on it and on all before it.
  */

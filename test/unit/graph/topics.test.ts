@@ -52,8 +52,8 @@ test('a topic of Kafka is in each stream whose name or pattern it has, with the 
   };
   assert.deepEqual(shown('orders-x'), ['orders-x', ['~^orders-'], ['id'], 'id', ['all', 'same']]);
   const both = ['orders-eu,orders-us', '~^orders-'];
-  // The list says nothing of Kafka keys, but has no key either.
-  assert.deepEqual(shown('orders-eu'), ['orders-eu', both, ['id'], undefined, ['all', 'same', 'two']]);
+  // The list has no key: it contradicts none.
+  assert.deepEqual(shown('orders-eu'), ['orders-eu', both, ['id'], 'id', ['all', 'same', 'two']]);
   assert.deepEqual(shown('payments'), [
     'payments',
     ['payments', '~s$'],

@@ -285,7 +285,10 @@ export class ClusterBus implements Bus {
     if (consumption === undefined || stream === undefined) return undefined;
     const nameOf = (channel: string): string => this.#places.of(stream, channel).channel;
     return {
-      topics: () => consumption.topicsOf(stream).flatMap((topic) => consumption.topics(topic)),
+      topics: () => {
+        const ofStream = new Set(consumption.topicsOf(stream));
+        return consumption.topics().filter(({ topic }) => ofStream.has(topic));
+      },
       topicsOf: (one) => consumption.topicsOf(one),
       isOf: (one, topic) => consumption.isOf(one, topic),
       read: (topic, ranges, { wants, passOn, ready }, signal) =>

@@ -207,6 +207,10 @@ describe('checkGraph', () => {
       'type Subscription {\n  a: Bid @event(topics: ["c", "b-1"], keys: KEEP)\n  b: Bid ›@event(topic: "/^b-/")\n}\ntype Bid { amount: Int }',
       'topic "b-1" is shown with keys: SNAKE here and with keys: KEEP by Subscription.a → the same keys',
     ],
+    'a list whose topics other fields show in different ways': [
+      'type Subscription {\n  a: Bid @event(topic: "a")\n  b: Bid @event(topic: "b", keys: KEEP)\n  c: Bid ›@event(topics: ["a", "b"])\n}\ntype Bid { amount: Int }',
+      'topic "b" is shown with keys: SNAKE here and with keys: KEEP by Subscription.b → the same keys',
+    ],
     'a topic that a pattern routes by its Kafka key': [
       'type Subscription { a(x: ID!): Bid @event(topic: "/^b/", key: "x", keyFrom: ›KAFKA_KEY) b(y: ID!): Bid @event(topic: "b", key: "y") }\ntype Bid { x: ID, y: ID }',
       'keyFrom: KAFKA_KEY, but Subscription.b routes the events of topic "b" by "y" of the event → the same key and keyFrom',
