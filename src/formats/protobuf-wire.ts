@@ -86,7 +86,7 @@ export function limited<T>(cursor: Cursor, read: () => T): T {
   return value;
 }
 
-/** What reads a scalar of Protobuf's type. */
+/** Returns the reader of a scalar of Protobuf's type. */
 export function scalar(type: string, shape: Shape | undefined): Read {
   switch (type) {
     case 'double':

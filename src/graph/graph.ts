@@ -23,8 +23,8 @@ export type FieldSource =
   | { readonly kind: 'metadata'; readonly name: MetadataName };
 
 /**
- * What subscribers of a field get: the events of one Kafka topic, or of several. Channels, positions and cursors are of
- * streams. Events of one partition are in the order of its log.
+ * A stream is what subscribers of a field get: the events of one Kafka topic, or of several. Channels, positions and cursors
+ * belong to streams. Events of one partition are in the order of its log.
  */
 export interface Stream {
   /** The name of its only topic; see `streamOf` for several. */

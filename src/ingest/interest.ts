@@ -2,7 +2,7 @@ import type { Publisher } from '../events/publisher.ts';
 import type { Stream } from '../graph/graph.ts';
 import { channelsIn, type RoutedEvent } from './routed-event.ts';
 
-/** Channels of a stream. */
+/** The channels of a stream that the bus is asked about. */
 interface Asked {
   readonly channels: Set<string>;
   subscribed: ReadonlySet<string>;
@@ -10,7 +10,7 @@ interface Asked {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Which channels of events may have subscribers, as the bus says. */
+/** The answers of the bus to the question which channels of some events may have subscribers. */
 export class Interest {
   /** By stream. */
   readonly #asked = new Map<string, Asked>();
@@ -39,7 +39,7 @@ export class Interest {
     return false;
   }
 
-  /** Those of the channels of one of the streams that may have subscribers. */
+  /** Returns the channels of one of the streams that may have subscribers. */
   of(channels: readonly string[], streams: readonly Stream[], index: number): string[] {
     const asked = this.#asked.get(streams[index]?.name ?? '');
     return channelsIn(channels, streams, index).filter((channel) => isWanted(channel, asked));

@@ -121,7 +121,7 @@ export class Pipeline {
     return routed;
   }
 
-  /** What is known of a topic's events outlives its graph. Topics that match a pattern share the room of one. */
+  /** The memory of a topic's CloudEvents outlives its graph. Topics that match a pattern share the room of one. */
   #knownOf({ name, streams, envelope }: Topic): KnownEvents | undefined {
     if (envelope !== 'CLOUDEVENTS' || this.#options.takesCopies === true) return undefined;
     const owner = this.#topics.has(name) ? name : (streams[0]?.name ?? name);

@@ -4,6 +4,8 @@ import { readPositionText } from '../../src/ingest/kafka/position-text.ts';
 import { join, range, type CheckFunction } from './kafka-checks.ts';
 import { TestMember } from './kafka-member.ts';
 
+const matchedBy = (patterns: string, isBegun: boolean) => () => ({ patterns, isBegun });
+
 /** Where partitions start. */
 export function startChecks(it: CheckFunction): void {
   it('a new group starts at the end of a log, and two members that start together replay nothing', async (under) => {
@@ -19,21 +21,44 @@ export function startChecks(it: CheckFunction): void {
     assert.deepEqual(await broker.committed(groupId, topic), [6, 6, 6, 6]);
   });
 
-  it('a topic that is new is consumed from its beginning, and from its position once there is one', async (under) => {
+  it('a topic that is new among those of a pattern is consumed from its beginning, then from its position, which names the pattern', async (under) => {
     const { broker, topic, groupId, driver, t } = under;
     await broker.createTopic(topic, 2);
     for (const partition of [0, 1]) await broker.produce(topic, partition, range(0, 5));
-    const options = { groupId, topics: [topic], made: new Set([topic]) };
+    const options = { groupId, topics: [topic], matched: matchedBy('x,y', true) };
     const member = new TestMember(driver, options);
     await member.start(t);
     await member.until(() => member.committed === 10);
-    assert.deepEqual((await driver.describeGroup(groupId, [topic])).topics, [topic]);
+    const { texts } = await driver.describeGroup(groupId, [topic]);
+    assert.deepEqual(
+      texts.map((text) => readPositionText(text)?.patterns),
+      ['x,y', 'x,y'],
+    );
     await member.member.stop();
     await broker.produce(topic, 0, ['new']);
     const next = new TestMember(driver, options);
     await next.start(t);
     await next.until(() => next.committed > 0);
     assert.deepEqual(next.values(), ['new']);
+  });
+
+  it('a position of a topic that is matched from now on is committed again as it is, with the pattern', async (under) => {
+    const { broker, topic, groupId, driver, t } = under;
+    await broker.createTopic(topic, 1);
+    await broker.produce(topic, 0, range(0, 5));
+    const named = await join(under);
+    await named.member.stop();
+    const member = new TestMember(driver, {
+      groupId,
+      topics: [topic],
+      matched: matchedBy('x', false),
+    });
+    await member.start(t);
+    const { texts } = await driver.describeGroup(groupId, [topic]);
+    assert.deepEqual(
+      [texts.map((text) => readPositionText(text)?.patterns), await broker.committed(groupId, topic)],
+      [['x'], [5]],
+    );
   });
 
   it('partitions that are added are consumed from their beginning', async (under) => {

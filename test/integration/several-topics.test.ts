@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { describe, type TestContext } from 'node:test';
 import { Redis } from 'ioredis';
 import { startGateway, startReady, sumOf, type GatewayProcess } from '../helpers/gateway.ts';
@@ -234,6 +235,25 @@ describe('a field that shows the topics of a pattern', { concurrency: true }, ()
     await send('a', 50, 80);
     await assertHave(received, { [`${prefix}a`]: 80, [`${prefix}b`]: 50, [`${prefix}c`]: 100 });
     for (const pod of pods) await pod.untilReady();
+  });
+
+  it('takes the place of a name, and begins at the ends of the other topics', async (t) => {
+    const { prefix, create, settings, send } = await setUp(
+      t,
+      (names) => `item: Item @event(topic: "/^${names}/")`,
+    );
+    await create('a', 'b');
+    await send('b', 900, 950);
+    const schema = `type Subscription { item: Item @event(topic: "${prefix}a") } ${ITEM}`;
+    const GRAPH = await graphFolder(t, { 'schema.graphql': schema });
+    const before = await startReady(t, { ...settings, GRAPH });
+    await before.untilMetric('sluice_partitions_assigned', PARTITIONS);
+    before.child.kill('SIGTERM');
+    await once(before.child, 'exit');
+    const pods = await startPods(t, settings, 2);
+    const received = await subscribe(t, pods, 'item');
+    await Promise.all([send('a', 0, 50), send('b', 0, 50)]);
+    await assertHave(received, { [`${prefix}a`]: 50, [`${prefix}b`]: 50 });
   });
 
   it('is ready while no topic matches, and takes up the first', async (t) => {

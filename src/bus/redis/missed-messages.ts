@@ -1,12 +1,13 @@
 import { messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { ByteSource, Reservation } from '../../support/byte-budget.ts';
+import type { ByteSource } from '../../support/byte-budget.ts';
 import type { Clock } from '../../support/clock.ts';
 import { unlessAborted } from '../../support/unless-aborted.ts';
 import type { Listener } from '../bus.ts';
 import { Answers } from './answers.ts';
 import { valueOf, type Reply } from './connection.ts';
 import { HeardPositions, readPositions, type HeardTopic } from './heard-positions.ts';
+import type { BeforeLoss, Heard, Held, Joined } from './held-topic.ts';
 import type { LinkMetrics } from './link-metrics.ts';
 import type { OwnChannels } from './own-channels.ts';
 import { ANSWER, OwnPositions, QUESTION, type OwnPositionsOptions } from './own-positions.ts';
@@ -25,38 +26,6 @@ interface MissedMessagesOptions extends OwnPositionsOptions {
   readonly metrics: LinkMetrics;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** A channel, until it is left. */
-interface Joined {
-  /** Undefined once the channel is left: a listener that joins it anew must get no earlier messages. */
-  listener: Listener | undefined;
-}
-
-interface Heard {
-  readonly joined: Joined;
-  readonly payload: Buffer | string;
-}
-
-/** The state of a topic when the connection was lost. */
-interface BeforeLoss {
-  /** How far this pod had heard each topic of the stream. */
-  readonly heard: ReadonlyMap<string, HeardTopic>;
-  /** Channels whose listeners may miss something. */
-  readonly channels: Set<string>;
-}
-
-/** A topic with messages that may be missing. */
-interface Held extends BeforeLoss {
-  /** What has arrived since. */
-  readonly messages: Heard[];
-  readonly room: Reservation;
-  /** Whether a publisher has said that messages are missing. */
-  readonly isCertain: boolean;
-  /** When it must have been read: ms. Undefined while there is no connection. */
-  readBy: number | undefined;
-  /** Aborts once the topic is not held any more, or must be read anew. */
-  readonly over: AbortController;
 }
 
 /** A publisher that has not answered after this time is gone: what it published last is unknown. */

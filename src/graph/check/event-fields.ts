@@ -63,7 +63,7 @@ function checkAgreement(fields: readonly EventField[], findings: Findings): void
   for (const [index, field] of fields.entries()) {
     const here = decodingOf(field);
     const told = new Set<string>();
-    // Fields that another one has a topic in common with need have none among themselves.
+    // Each pair is compared: two fields that share a topic with a third one may share none with each other.
     for (const other of fields.slice(0, index)) {
       const topic = sharedTopic(other, field);
       if (topic === undefined) continue;

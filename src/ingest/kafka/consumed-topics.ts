@@ -55,23 +55,19 @@ export class ConsumedTopics {
     return this.#topics.size === 0;
   }
 
-  get hasPatterns(): boolean {
-    return this.#matched.hasPatterns;
-  }
-
-  /** Those of a stream that are consumed. */
+  /** The topics of a stream that are consumed. */
   of(stream: string): readonly string[] {
     return this.#consumable.filter((name) =>
       topicNamed(this.#topics, name)?.streams.some((one) => one.name === stream),
     );
   }
 
-  /** See MatchedTopics. */
-  made(known: ReadonlySet<string>): ReadonlySet<string> {
-    return this.#matched.made(known);
+  /** The topics that match patterns of the graph. */
+  get matched(): Pick<MatchedTopics, 'hasPatterns' | 'noteTexts' | 'joined' | 'matched'> {
+    return this.#matched;
   }
 
-  /** Those that the graph has by their names. */
+  /** The topics that the graph has by their names. */
   get #named(): readonly string[] {
     return namesIn(this.#topics);
   }

@@ -67,8 +67,6 @@ export interface GroupDescription {
   readonly hasMembers: boolean;
   /** The text that was committed with each position that the group has on these topics. */
   readonly texts: readonly (string | null)[];
-  /** Those of the topics on which it has positions. */
-  readonly topics: readonly string[];
 }
 
 export interface StoppableSink extends DeadLetterSink {
@@ -95,11 +93,19 @@ export interface GroupMember {
   positions(topic?: string): readonly PartitionPosition[];
 }
 
+/** A topic that is consumed since patterns of the graph match it. */
+export interface Matched {
+  /** Marks of these patterns. */
+  readonly patterns: string;
+  /** Whether the group has begun with one of them, or this process has seen the topic appear: then it is new. */
+  readonly isBegun: boolean;
+}
+
 export interface MemberOptions {
   readonly groupId: string;
   readonly topics: readonly string[];
-  /** Topics that the group consumes from their beginning, if it has no positions on them: they are new. */
-  readonly made?: ReadonlySet<string>;
+  /** How patterns match a topic; undefined: it is consumed by its name. Asked at each join. Absent: there are no patterns. */
+  readonly matched?: (topic: string) => Matched | undefined;
   /** The id of the bus that the pod publishes to; each commit carries it. Undefined: none is known. */
   readonly bus?: string | undefined;
   readonly timing: GroupTiming;

@@ -1,8 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { Topic } from '../../graph/graph.ts';
 import { MAX_MATCHED } from '../../graph/topics.ts';
+import { readPositionText } from './position-text.ts';
+import type { Matched } from './driver.ts';
 
 /** Topics of Kafka's own, such as that of consumer groups. */
 const KAFKAS_OWN = /^__/;
+
+/** Patterns are few, and a commit has little room. */
+const MARK_CHARACTERS = 8;
 
 /** The topics of Kafka that match patterns of the graph, as of the last look. */
 export class MatchedTopics {
@@ -10,7 +16,9 @@ export class MatchedTopics {
   #names: readonly string[] = [];
   /** Topics that were not there at the first look with these patterns, while this process runs. */
   readonly #appeared = new Set<string>();
-  /** Patterns by which this process has looked before. */
+  /** Marks of the patterns that the group has begun with. */
+  readonly #begun = new Set<string>();
+  /** Marks of the patterns by which this process has looked before. */
   #looked: ReadonlySet<string> = new Set();
   /** How many match, if these are too many. */
   #tooMany: number | undefined;
@@ -43,24 +51,33 @@ export class MatchedTopics {
       .filter((name) => !KAFKAS_OWN.test(name) && !others.has(name) && this.#matches(name))
       .toSorted();
     const before = new Set(this.#names);
-    for (const name of this.#appeared) if (!matching.includes(name)) this.#appeared.delete(name);
+    const present = new Set(matching);
+    for (const name of this.#appeared) if (!present.has(name)) this.#appeared.delete(name);
     for (const name of matching) if (!before.has(name) && this.#hasLookedFor(name)) this.#appeared.add(name);
-    this.#looked = new Set(this.#patterns.map(String));
+    this.#looked = new Set(this.#patterns.map(markOf));
     this.#names = matching.slice(0, MAX_MATCHED);
     this.#tooMany = matching.length > MAX_MATCHED ? matching.length : undefined;
   }
 
-  /**
-   * The topics that were made since their pattern is consumed: this process has seen them appear, or the group has positions
-   * on others of the pattern, which it commits for all of them when it joins for the first time.
-   *
-   * @param known topics on which the group has positions
-   */
-  made(known: ReadonlySet<string>): ReadonlySet<string> {
-    const begun = this.#patterns.filter((pattern) => [...known].some((name) => pattern.test(name)));
-    const isMade = (name: string): boolean =>
-      this.#appeared.has(name) || begun.some((pattern) => pattern.test(name));
-    return new Set(this.#names.filter((name) => !known.has(name) && isMade(name)));
+  /** Notes by which patterns the group has begun. @param texts that it has committed with its positions */
+  noteTexts(texts: readonly (string | null)[]): void {
+    for (const text of texts)
+      for (const mark of readPositionText(text)?.patterns?.split(',') ?? []) this.#begun.add(mark);
+  }
+
+  /** Notes that this process has joined the group, and so has begun with the patterns of the last look. */
+  joined(): void {
+    for (const mark of this.#looked) this.#begun.add(mark);
+  }
+
+  /** @returns undefined if the topic is consumed by its name */
+  matched(name: string): Matched | undefined {
+    if (!this.#names.includes(name)) return undefined;
+    const marks = this.#patterns.filter((pattern) => pattern.test(name)).map(markOf);
+    return {
+      patterns: marks.join(','),
+      isBegun: this.#appeared.has(name) || marks.some((mark) => this.#begun.has(mark)),
+    };
   }
 
   #matches(name: string): boolean {
@@ -68,6 +85,11 @@ export class MatchedTopics {
   }
 
   #hasLookedFor(name: string): boolean {
-    return this.#patterns.some((pattern) => pattern.test(name) && this.#looked.has(String(pattern)));
+    return this.#patterns.some((pattern) => pattern.test(name) && this.#looked.has(markOf(pattern)));
   }
+}
+
+/** A short text for a pattern, without the characters that have a meaning in a position's text. */
+function markOf({ source }: RegExp): string {
+  return createHash('sha256').update(source).digest('base64url').slice(0, MARK_CHARACTERS);
 }

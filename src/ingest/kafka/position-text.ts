@@ -19,6 +19,8 @@ export interface PositionText {
    * was consumed. Undefined: not known.
    */
   readonly leaderEpoch: number | undefined;
+  /** Marks of the patterns by which the topic is consumed. Undefined: it is consumed by its name. */
+  readonly patterns?: string | undefined;
 }
 
 /** The part of the text that distinguishes logs with the same offsets. */
@@ -37,12 +39,14 @@ export function readPositionText(text: string | null): PositionText | undefined 
   const bus = / bus=(?<bus>\S+)/.exec(fields)?.groups?.['bus'];
   const resets = RESETS.exec(fields)?.groups?.['resets'];
   const epoch = EPOCH.exec(fields)?.groups?.['epoch'];
+  const patterns = / patterns=(?<patterns>\S+)/.exec(fields)?.groups?.['patterns'];
   return {
     topicId: id === NO_ID ? undefined : id,
     settled: Number(settled),
     bus,
     resets: Number(resets ?? 0),
     leaderEpoch: epoch === undefined ? undefined : Number(epoch),
+    ...(patterns !== undefined && { patterns }),
   };
 }
 
@@ -52,11 +56,13 @@ export function writePositionText({
   bus,
   resets,
   leaderEpoch,
+  patterns,
 }: PositionText): string {
   const fields = [
     bus !== undefined && `bus=${bus}`,
     resets > 0 && `resets=${resets}`,
     leaderEpoch !== undefined && `epoch=${leaderEpoch}`,
+    patterns !== undefined && `patterns=${patterns}`,
   ];
   return ['sluice1', topicId, settled, ...fields.filter((field) => field !== false)].join(' ');
 }

@@ -276,12 +276,16 @@ export class KafkaSource {
       this.#lastError = refusal;
       return undefined;
     }
-    const made = await unlessAborted(this.#made(topics), signal);
-    if (signal.aborted) return undefined;
+    const { matched } = this.#topics;
+    if (matched.hasPatterns) {
+      const group = await unlessAborted(this.#driver.describeGroup(this.#groupId, topics), signal);
+      if (signal.aborted) return undefined;
+      matched.noteTexts(group?.texts ?? []);
+    }
     const member = this.#driver.member({
       groupId: this.#groupId,
       topics,
-      ...(made && { made }),
+      matched: (topic) => matched.matched(topic),
       bus: this.#admission.busId,
       timing,
       onBatch: (batch) => {
@@ -305,13 +309,6 @@ export class KafkaSource {
     }
   }
 
-  /** Which of the topics are new, among those that match patterns. */
-  async #made(topics: readonly string[]): Promise<ReadonlySet<string> | undefined> {
-    if (!this.#topics.hasPatterns) return undefined;
-    const known = await this.#driver.describeGroup(this.#groupId, topics);
-    return this.#topics.made(new Set(known.topics));
-  }
-
   /** None unless the group has confirmed this member within half a session: another member may have got its partitions. */
   #certainPositions(topic?: string): readonly PartitionPosition[] {
     const { KAFKA_SESSION_TIMEOUT_MS: sessionMs } = this.#options.settings;
@@ -321,6 +318,7 @@ export class KafkaSource {
   }
 
   #joined(partitions: Assignment): void {
+    this.#topics.matched.joined();
     this.consumption.assigned(this.#clock.now());
     this.#badBatches.clear();
     this.#processor.clear();

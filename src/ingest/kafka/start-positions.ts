@@ -1,4 +1,4 @@
-import type { PositionReset } from './driver.ts';
+import type { Matched, PositionReset } from './driver.ts';
 import { readPositionText, writePositionText, type LogBefore } from './position-text.ts';
 
 /** What a group has committed for a partition. */
@@ -16,8 +16,8 @@ export interface TopicAtJoin {
   readonly topicId: string | undefined;
   /** The positions of all partitions that exist. */
   readonly positions: readonly CommittedPosition[];
-  /** Whether it was made since the group consumes what it belongs to. Default: it is not known. */
-  readonly isMade?: boolean | undefined;
+  /** How patterns of the graph match the topic. Absent: it is consumed by its name. */
+  readonly matched?: Matched | undefined;
   /** The id of the bus that this pod publishes to. Undefined: none is known. */
   readonly bus?: string | undefined;
 }
@@ -63,8 +63,10 @@ export class StartPositions {
     return this.#known.get(topic)?.id;
   }
 
-  decide({ topic, topicId, positions, isMade, bus }: TopicAtJoin): Decision {
-    const isAnew = this.#isAnew(topic, topicId) || isMade === true;
+  decide({ topic, topicId, positions, matched, bus }: TopicAtJoin): Decision {
+    const isRecreated = this.#isAnew(topic, topicId);
+    const { patterns } = matched ?? {};
+    const isNamed = bus !== undefined || patterns !== undefined;
     const valid = new Set<number>();
     const stale = new Set<number>();
     const named = new Set<number>();
@@ -78,18 +80,21 @@ export class StartPositions {
         continue;
       }
       valid.add(partition);
-      if (text?.bus === bus) named.add(partition);
+      if (text?.bus === bus && text?.patterns === patterns) named.add(partition);
       if (text !== undefined) logs.set(partition, text);
       settled = Math.max(settled, text?.settled ?? 0);
     }
+    // The group commits positions on all topics of a pattern when it begins with the pattern.
+    const isNew = matched?.isBegun === true && valid.size === 0 && stale.size === 0;
+    const isAnew = isRecreated || isNew;
     const isNewGroup = valid.size === 0 && stale.size === 0 && !isAnew;
     if (isNewGroup) settled = positions.length;
     while (valid.has(settled)) settled += 1;
     return {
       log: (partition) => logs.get(partition) ?? NOTHING_KNOWN,
       metadata: ({ resets, leaderEpoch }) =>
-        writePositionText({ topicId, settled, bus, resets, leaderEpoch }),
-      isUnnamed: (partition) => bus !== undefined && valid.has(partition) && !named.has(partition),
+        writePositionText({ topicId, settled, bus, resets, leaderEpoch, patterns }),
+      isUnnamed: (partition) => isNamed && valid.has(partition) && !named.has(partition),
       start: (partition) => {
         if (valid.has(partition)) return 'position';
         return isAnew || stale.has(partition) || partition >= settled ? 'beginning' : 'end';

@@ -120,9 +120,8 @@ export class SimulatedGroup {
   }
 
   describe(partitions: readonly TopicPartition[]): GroupDescription {
-    const known = partitions.filter((at) => this.committed(at) !== undefined);
-    const texts = known.map((at) => this.committed(at)?.metadata ?? null);
-    return { hasMembers: this.members > 0, texts, topics: [...new Set(known.map(({ topic }) => topic))] };
+    const committed = partitions.map((at) => this.committed(at)).filter((found) => found !== undefined);
+    return { hasMembers: this.members > 0, texts: committed.map(({ metadata }) => metadata) };
   }
 
   /** Sets an offset of a group without members. */

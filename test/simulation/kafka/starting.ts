@@ -37,7 +37,7 @@ export function placesIn(
   { at: seen, logs }: TopicSeen,
   partitions: readonly TopicPartition[],
   starts: Starts,
-  { bus, made }: Partial<Pick<MemberOptions, 'bus' | 'made'>>,
+  { bus, matched }: Partial<Pick<MemberOptions, 'bus' | 'matched'>>,
 ): Place[] {
   const { topic, topicId, positions } = seen;
   const {
@@ -45,7 +45,7 @@ export function placesIn(
     log: before,
     metadata,
     isUnnamed,
-  } = starts.decide({ ...seen, isMade: made?.has(topic), bus });
+  } = starts.decide({ ...seen, matched: matched?.(topic), bus });
   return partitions.flatMap(({ topic: name, partition }): Place | [] => {
     const log = logs[partition];
     // A topic that was made anew may have fewer partitions.

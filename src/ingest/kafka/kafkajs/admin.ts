@@ -72,18 +72,13 @@ export function describeGroup(
 ): Promise<GroupDescription> {
   return withAdmin(kafka, async (admin) => {
     const found = await admin.fetchOffsets({ groupId, topics: [...topics] });
-    const committed = found.map(({ topic, partitions }) => ({
-      topic,
-      positions: partitions.filter(({ offset }) => offset !== NO_OFFSET),
-    }));
-    const texts = committed.flatMap(({ positions }) => positions.map(({ metadata }) => metadata));
-    const known = committed.filter(({ positions }) => positions.length > 0).map(({ topic }) => topic);
+    const positions = found.flatMap(({ partitions }) => partitions);
+    const texts = positions.filter(({ offset }) => offset !== NO_OFFSET).map(({ metadata }) => metadata);
     const { groups } = await admin.describeGroups([groupId]);
     const [group] = groups;
     // An unknown group with positions uses the protocol of KIP-848: kafkajs can't ask for its members.
     const mayHaveMembers = group?.state === NOT_CLASSIC && texts.length > 0;
-    const hasMembers = mayHaveMembers || (group?.members.length ?? 0) > 0;
-    return { hasMembers, texts, topics: known };
+    return { hasMembers: mayHaveMembers || (group?.members.length ?? 0) > 0, texts };
   });
 }
 

@@ -17,11 +17,11 @@ interface DecidedTopic extends Decision {
 /** The positions of a kafkajs consumer in its partitions, and the text that goes with each commit. */
 export class KafkajsPositions implements PositionPolicy {
   readonly #starts: StartPositions;
-  readonly #options: Pick<MemberOptions, 'bus' | 'made' | 'onPositionReset'>;
+  readonly #options: Pick<MemberOptions, 'bus' | 'matched' | 'onPositionReset'>;
   /** By topic, as of the last join. */
   readonly #topics = new Map<string, DecidedTopic>();
 
-  constructor(starts: StartPositions, options: Pick<MemberOptions, 'bus' | 'made' | 'onPositionReset'>) {
+  constructor(starts: StartPositions, options: Pick<MemberOptions, 'bus' | 'matched' | 'onPositionReset'>) {
     this.#starts = starts;
     this.#options = options;
   }
@@ -39,7 +39,7 @@ export class KafkajsPositions implements PositionPolicy {
         offset: offset === NO_OFFSET ? undefined : Number(offset),
         metadata,
       })),
-      isMade: this.#options.made?.has(topic),
+      matched: this.#options.matched?.(topic),
       bus: this.#options.bus,
     });
     const counts: number[] = [];

@@ -70,15 +70,12 @@ export class PlatformaticDriver implements KafkaDriver {
       const group = new GroupCoordinator(cluster, groupId, 0);
       try {
         const layouts = await cluster.describe(topics);
-        const found = await Promise.all(
-          [...layouts].map(async ([topic, { leaders }]) => {
-            const positions = await group.committed(topic, leaders.length);
-            return { topic, positions: positions.filter(({ offset }) => offset !== undefined) };
-          }),
+        const positions = await Promise.all(
+          [...layouts].map(([topic, { leaders }]) => group.committed(topic, leaders.length)),
         );
-        const texts = found.flatMap(({ positions }) => positions.map(({ metadata }) => metadata));
-        const committed = found.filter(({ positions }) => positions.length > 0);
-        return { hasMembers: await group.hasMembers(), texts, topics: committed.map(({ topic }) => topic) };
+        const committed = positions.flat().filter(({ offset }) => offset !== undefined);
+        const texts = committed.map(({ metadata }) => metadata);
+        return { hasMembers: await group.hasMembers(), texts };
       } finally {
         await group.close();
       }

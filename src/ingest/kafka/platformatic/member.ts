@@ -141,8 +141,8 @@ export class PlatformaticMember implements GroupMember {
       if (layout === undefined) continue;
       const { topicId, leaders } = layout;
       const positions = await this.#membership.committed(topic, leaders.length);
-      const { starts, bus, made } = this.#options;
-      const decision = starts.decide({ topic, topicId, positions, isMade: made?.has(topic), bus });
+      const { starts, bus, matched } = this.#options;
+      const decision = starts.decide({ topic, topicId, positions, matched: matched?.(topic), bus });
       const { start, metadata, isUnnamed } = decision;
       const startsAt = (wanted: 'beginning' | 'end') => {
         const starting = partitions.filter((partition) => start(partition) === wanted);

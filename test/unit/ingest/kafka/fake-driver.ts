@@ -19,7 +19,7 @@ export class FakeDriver implements KafkaDriver {
   missingTopics: KafkaDriver['missingTopics'] = async () => [];
   topics: KafkaDriver['topics'] = async () => [];
   forgetGroup = async () => true;
-  describeGroup = async () => ({ hasMembers: false, texts: [] as string[], topics: [] as string[] });
+  describeGroup = async () => ({ hasMembers: false, texts: [] as string[] });
   deadLetterSink: KafkaDriver['deadLetterSink'] = () => assert.fail('no test has a dead-letter topic');
   isRetriable = () => true;
   read: KafkaDriver['read'] = () => assert.fail('no test has anything to be read again');

@@ -38,7 +38,6 @@ function setUp(group: GroupDescription, kept?: string, configured?: string) {
 
 const of = (hasMembers: boolean, ...buses: readonly (string | undefined)[]): GroupDescription => ({
   hasMembers,
-  topics: [],
   texts: buses.map((bus) => `sluice1 A 1${bus === undefined ? '' : ` bus=${bus}`}`),
 });
 

@@ -8,7 +8,8 @@ import { topic, topics } from '../parts.ts';
 const patterns = (...all: RegExp[]) =>
   topics(topic('named'), ...all.map((pattern) => topic(String(pattern), { pattern })));
 
-const made = (matched: MatchedTopics, ...known: string[]) => [...matched.made(new Set(known))];
+/** The topics that begin at their beginning without a position. */
+const begun = (matched: MatchedTopics) => matched.names.filter((name) => matched.matched(name)?.isBegun);
 
 /** What Kafka has at each look. */
 function looked(...looks: readonly (readonly string[])[]): MatchedTopics {
@@ -29,20 +30,41 @@ test('what matches a pattern is taken up, but topics that the graph names, and t
   assert.deepEqual(every.names, []);
 });
 
-test('a topic is new if it was not there before, or if the group has positions on others of its pattern', () => {
+test('a topic is new if it was not there before, or if the group has begun with its pattern', () => {
   const first = looked(['a-1', 'a-2', 'b-1']);
-  assert.deepEqual(made(first), [], 'the group begins with the pattern');
+  assert.deepEqual(begun(first), [], 'the group begins with the pattern');
+  assert.equal(first.matched('named'), undefined);
+  const marks = first.matched('a-1')?.patterns ?? '';
+  first.noteTexts([
+    null,
+    'sluice1 A 1',
+    'sluice1 A 1 patterns=other',
+    `sluice1 A 1 bus=b patterns=x,${marks}`,
+  ]);
   assert.deepEqual(
-    made(first, 'a-1', 'named'),
-    ['a-2'],
+    begun(first),
+    ['a-1', 'a-2'],
     'the group has begun with one pattern, and not with the other',
   );
   const second = looked(['a-1'], ['a-1', 'a-2', 'b-1']);
-  assert.deepEqual(made(second), ['a-2', 'b-1'], 'they have appeared');
-  assert.deepEqual(made(second, 'a-1', 'a-2', 'b-1'), [], 'the group has positions on them');
-  second.use(patterns(/^a-/, /^c-/));
-  second.look(['a-1', 'a-2', 'c-1'], new Set());
-  assert.deepEqual(made(second, 'a-1', 'a-2'), [], 'the process has not looked by the pattern before');
+  assert.deepEqual(begun(second), ['a-2', 'b-1'], 'they have appeared');
+  second.joined();
+  assert.deepEqual(begun(second), ['a-1', 'a-2', 'b-1']);
+});
+
+test('a pattern that is wider than another, or takes the place of a name, is one that the group has not begun with', () => {
+  const matched = looked(['a-1', 'b-1']);
+  matched.joined();
+  matched.use(patterns(/^a-/, /^(b|c)-/));
+  // Until it has looked, this process has not joined by the new pattern.
+  matched.joined();
+  matched.look(['a-1', 'b-1', 'c-1'], new Set());
+  assert.deepEqual(begun(matched), ['a-1']);
+  matched.look(['a-1', 'b-1', 'c-1', 'c-2'], new Set());
+  assert.deepEqual(begun(matched), ['a-1', 'c-2']);
+  matched.look(['a-1', 'b-1', 'c-1'], new Set());
+  matched.joined();
+  assert.deepEqual(begun(matched), ['a-1', 'b-1', 'c-1']);
 });
 
 test('of too many topics the first ones are consumed, and it is told', () => {

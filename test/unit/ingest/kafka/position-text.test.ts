@@ -20,6 +20,8 @@ test('the text of a position is read as it was written, with each of its fields 
     }
   }
   const text = { topicId: 'A', settled: 3, bus: 'b', ...NOTHING_KNOWN };
+  const matched = { ...text, patterns: 'x_-1,y' };
+  assert.deepEqual(readPositionText(writePositionText(matched)), matched);
   assert.equal(writePositionText(text), 'sluice1 A 3 bus=b');
   assert.equal(
     writePositionText({ ...text, resets: 2, leaderEpoch: 5 }),

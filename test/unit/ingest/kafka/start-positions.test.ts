@@ -85,3 +85,18 @@ test('without ids, of brokers before 2.8, new partitions are found all the same'
   // The brokers are upgraded.
   assert.match(decided(['sluice1 - 2', 'sluice1 - 2'], 'A'), /^position position;/);
 });
+
+test('a topic without positions that a pattern matches is new if the group has begun with the pattern', () => {
+  const positions = [{ partition: 0, offset: undefined, metadata: null }];
+  const startOf = (
+    isBegun: boolean,
+    of = positions as Parameters<StartPositions['decide']>[0]['positions'],
+  ) =>
+    new StartPositions()
+      .decide({ topic: 'bids', topicId: 'A', positions: of, matched: { patterns: 'x', isBegun } })
+      .start(0);
+  assert.deepEqual([startOf(false), startOf(true)], ['end', 'beginning']);
+  // A partition that the group had not come to, of a topic that it knows.
+  const known = [...positions, { partition: 1, offset: 7, metadata: 'sluice1 A 2 patterns=x' }];
+  assert.equal(startOf(true, known), 'end');
+});
